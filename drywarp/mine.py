@@ -156,7 +156,7 @@ def ladder_place(mine: dict[str, str], steps: dict[str, dict[str, str]]) -> str:
     apart = {ms: name for name, (ms, *_) in spans.items() if name not in similar}
     faster, slower = [ms for ms in apart if ms < median], [ms for ms in apart if ms > median]
     words = [f"slower than {apart[max(faster)]} ({short(max(faster))} ms)"] if faster else []
-    words += [f"no significant difference to {', '.join(similar)} (interquartile ranges overlap)"] if similar else []
+    words += [f"no significant difference from {', '.join(similar)} (interquartile ranges overlap)"] if similar else []
     words += [f"faster than {apart[min(slower)]} ({short(min(slower))} ms)"] if slower else []
     return ", ".join(words) or "no other step passed"
 

@@ -174,7 +174,7 @@ def test_the_report_of_a_gpu(tmp_path):
 
 @pytest.mark.parametrize("ms, place", [
     (10000.0, "slower than step01_a (8 ms)"), (1.0, "faster than step04_d (2 ms)"),
-    (4.05, "slower than step04_d (2 ms), no significant difference to step02_b, step03_c (interquartile ranges overlap), faster than step01_a (8 ms)")])
+    (4.05, "slower than step04_d (2 ms), no significant difference from step02_b, step03_c (interquartile ranges overlap), faster than step01_a (8 ms)")])
 def test_the_place_on_the_ladder(ms, place, tmp_path):
     """Broken: a kernel is put beside the wrong steps, or above its equal."""
     assert reported(timed(tmp_path, ms))[3] == f"  on the ladder: {place}"
