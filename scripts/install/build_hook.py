@@ -87,7 +87,9 @@ class NativeFiles(BuildHookInterface):
             else:
                 (copy / name).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy2(ROOT / name, copy / name)
-        make(copy, "native", "NVCC=", "BY_HEADERS=1", f"CUDA_HEADERS={headers()}", *compilers(folder))
+        # pip's folder has another name in each build, and make compiles everything again if its name changes.
+        shutil.copytree(headers(), folder / "include", dirs_exist_ok=True)
+        make(copy, "native", "NVCC=", "BY_HEADERS=1", f"CUDA_HEADERS={folder}/include", *compilers(folder))
         build_data["force_include"].update({str(file): name for name, file in contents.native_files(copy).items()})
         build_data["shared_data"][str(copy / contents.MANUAL)] = "share/man/man1/drywarp.1"
         build_data["pure_python"] = False
