@@ -1,9 +1,15 @@
 // host_heap.c: a lock-free hash table of the live blocks of the C library's heap.
 #include "base/host_heap.h"
 
+#include <features.h>
 #include <stdatomic.h>
 
-enum { SLOT_BITS = 18, SLOTS = 1 << SLOT_BITS, MAX_PROBES = 8 }; // further blocks are not recorded
+#ifdef __GLIBC__
+enum { SLOT_BITS = 18 };
+#else
+enum { SLOT_BITS = 3 }; // host_heap_calls.c records no blocks
+#endif
+enum { SLOTS = 1 << SLOT_BITS, MAX_PROBES = 8 }; // further blocks are not recorded
 
 typedef struct Slot {
     atomic_uintptr_t address; // FREE, or of a block
