@@ -27,9 +27,12 @@ TASKS = exercises.every()
 FIRST, SECOND = TASKS[:2]
 
 
+WITHOUT_NVCC = judge.Tools("")  # nvcc takes a second for a kernel
+
+
 def make_learn(folder, *arguments):
-    """make learn without a terminal."""
-    return subprocess.run([sys.executable, "-m", "drywarp.learn.learn", "--folder", folder, "--nvcc", nvcc(), *arguments],
+    """make learn without a terminal, and without nvcc."""
+    return subprocess.run([sys.executable, "-m", "drywarp.learn.learn", "--folder", folder, "--nvcc", "", *arguments],
                           capture_output=True, text=True, cwd=ROOT, stdin=subprocess.DEVNULL, timeout=100)
 
 
@@ -87,8 +90,8 @@ def test_a_full_disk_is_reported_in_one_line(tmp_path):
     assert result.returncode == 2 and result.stderr == f"learn.py: {tmp_path / progress.NAME} cannot be written: File too large\n" and not list(tmp_path.iterdir())
 
 
-def judged(task, text):
-    return judge.judged(task, "kernel.cu", text.encode(), judge.Tools(nvcc()))
+def judged(task, text, tools=WITHOUT_NVCC):
+    return judge.judged(task, "kernel.cu", text.encode(), tools)
 
 
 def test_a_kernel_that_knows_the_sizes_does_not_pass():
@@ -144,7 +147,8 @@ def test_elements_of_arrays():
 
 
 def test_a_compiler_error_is_reported_with_its_line():
-    assert judged(FIRST, FIRST.text("answer.cu").replace("threadIdx", "threadIndex")).said[0].startswith('kernel.cu(4): error: identifier "threadIndex"')
+    misspelt = FIRST.text("answer.cu").replace("threadIdx", "threadIndex")
+    assert judged(FIRST, misspelt, judge.Tools(nvcc())).said[0].startswith('kernel.cu(4): error: identifier "threadIndex"')
     assert "it defines no kernel add_one" in judged(FIRST, "__global__ void other() {}\n").said[0]
     assert "add_one has 1 parameters; the task's kernel has 2" in judged(FIRST, "__global__ void add_one(float *out) { *out = 1; }\n").said[0]
 
@@ -153,11 +157,11 @@ def test_without_nvcc_the_kernel_compiler_answers(tmp_path):
     """Broken: without nvcc there is no verdict, the compiler's advice is lost, or the report does not say which compiler answered."""
     file = tmp_path / f"{FIRST.name}.cu"
     file.write_text(FIRST.text("answer.cu").replace("threadIdx", "threadIndex"))
-    said = make_learn(tmp_path, "--nvcc", "").stdout
+    said = make_learn(tmp_path).stdout
     assert f"    {file.name}:4:39: error: 'threadIndex' is not declared\n" in said and "help: did you mean 'threadIdx'?" in said
     file.write_text(FIRST.text("answer.cu"))
-    assert re.search(r"^01 done \([\d.]+ s, compiled by drywarp compile\)$", make_learn(tmp_path, "--nvcc", "").stdout, re.M)
-    assert "compiled by nvcc)" in make_learn(tmp_path, "--go", "1").stdout
+    assert re.search(r"^01 done \([\d.]+ s, compiled by drywarp compile\)$", make_learn(tmp_path).stdout, re.M)
+    assert "compiled by nvcc)" in make_learn(tmp_path, "--nvcc", nvcc(), "--go", "1").stdout
 
 
 @pytest.mark.parametrize("words, said", [
@@ -179,7 +183,7 @@ def test_the_page_plays_a_run_beside_what_is_right():
     """Broken: the page compares with what a wrong kernel wrote, or with a scratch array."""
     task, = (task for task in TASKS if task.name == "30_last_block")
     wrong = task.text("answer.cu").replace("float all = 0", "float all = 1")
-    made = page.played(task, wrong, judged(task, wrong), judge.Tools(nvcc()))
+    made = page.played(task, wrong, judged(task, wrong), WITHOUT_NVCC)
     (n, run), = made["runs"].items()
     values, total = (array.array("f", base64.b64decode(made["bytes"][line.split()[-1]])) for line in run.splitlines() if line.startswith("read"))
     assert len(values) == n and list(total) == [sum(values)]
@@ -189,7 +193,7 @@ def test_the_page_plays_a_size_at_which_something_is_wrong():
     """Broken: a finding is reported, but the page plays a run without one."""
     outside = SECOND.text("answer.cu").replace("i < n", "i < n + (n == 257)")
     verdict = judged(SECOND, outside)
-    assert verdict.findings and page.played(SECOND, outside, verdict, judge.Tools(nvcc()))["sizes"] == [257]
+    assert verdict.findings and page.played(SECOND, outside, verdict, WITHOUT_NVCC)["sizes"] == [257]
 
 
 def test_a_page_without_a_run_has_only_words(tmp_path):
@@ -205,7 +209,7 @@ def test_a_page_without_a_run_has_only_words(tmp_path):
 def test_a_comment_cannot_end_the_pages_script(tmp_path):
     """Broken: text after </SCRIPT> in a kernel becomes part of the page, and runs."""
     text = FIRST.text("answer.cu") + "// </ScRiPt><img src=x> </script> <!-- <script>\n"
-    page.write(tmp_path, FIRST, "mine.cu", [], page.player_of(FIRST, text, judged(FIRST, text), judge.Tools(nvcc())))
+    page.write(tmp_path, FIRST, "mine.cu", [], page.player_of(FIRST, text, judged(FIRST, text), WITHOUT_NVCC))
     scripts = Scripts()
     scripts.feed((tmp_path / page.NAME).read_text())
     assert not scripts.images and "</ScRiPt><img src=x> </script> <!-- <script>" in json.loads(re.search(r"\{.*\}", scripts.texts[0])[0])["page"]["source"]["text"]
@@ -334,7 +338,7 @@ def on_a_terminal(folder, *arguments):
         os.chdir(ROOT)
         os.environ.pop("DISPLAY", None)  # no browser in tests
         os.environ.pop("WAYLAND_DISPLAY", None)
-        os.execv(sys.executable, [sys.executable, "-m", "drywarp.learn.learn", "--folder", str(folder), "--nvcc", nvcc(), *arguments])
+        os.execv(sys.executable, [sys.executable, "-m", "drywarp.learn.learn", "--folder", str(folder), "--nvcc", "", *arguments])
     try:
         yield terminal, child
     finally:
