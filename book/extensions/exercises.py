@@ -40,13 +40,10 @@ def prediction_parts(text):
 
 
 def section_of(task):
-    text, added = task.text("task.cu"), []
-    if task.kind == "predict":
-        words, text = prediction_parts(text)
-        added = [nodes.paragraph("", "", *in_code(words))]
-    title, words = nodes.title("", f"{task.number} {task.title}"), nodes.paragraph("", "", nodes.Text(f"{task.kind.capitalize()}: "), *in_code(task.task))
+    words, text = prediction_parts(task.text("task.cu")) if task.kind == "predict" else (task.task, task.text("task.cu"))
+    title, paragraph = nodes.title("", f"{task.number} {task.title}"), nodes.paragraph("", "", nodes.Text(f"{task.kind.capitalize()}: "), *in_code(words))
     code = nodes.literal_block("", text, language="cuda")
-    return nodes.section("", title, words, *added, code, nodes.raw("", place(task), format="html"), ids=[f"exercise-{task.number}"], names=[])
+    return nodes.section("", title, paragraph, code, nodes.raw("", place(task), format="html"), ids=[f"exercise-{task.number}"], names=[])
 
 
 class Exercises(SphinxDirective):
