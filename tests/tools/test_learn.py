@@ -25,8 +25,6 @@ from tests.support import ROOT, longer, nvcc, unsanitized
 pytestmark = [unsanitized, pytest.mark.builds("build/sim/libcuda.so.1", "build/sim/compile", "build/sim/replay")]  # which Python, that runs the device, is not
 TASKS = exercises.every()
 FIRST, SECOND = TASKS[:2]
-
-
 WITHOUT_NVCC = judge.Tools("")  # nvcc takes a second for a kernel
 
 
