@@ -14,7 +14,7 @@ RUNS = [(workflow.stem, command) for workflow in WORKFLOWS for command in re.fin
 
 @pytest.mark.parametrize("workflow, command", RUNS, ids=lambda word: word.replace(" ", "-"))
 def test_a_step_is_one_command_that_exists(workflow, command):
-    """Broken: a workflow runs a script of its own, which nobody can try here, or a target of make or module that was renamed."""
+    """Broken: a workflow runs a script of its own, which cannot be tried here, or a target of make or module that was renamed."""
     words = shlex.split(command)
     assert re.fullmatch(r"(make|python -m) [\w .=/-]+", command), "expected: make TARGET or python -m MODULE"
     if words[0] == "make":
