@@ -96,7 +96,8 @@ def check_all(folder, options):
         classroom.gradescope(options.gradescope, answers, options.partial)
     written, passed = table.finish(), sum(answer.status == PASSED for _, answer in answers)
     if written:
-        print("\n".join(classroom.write(options.output.with_suffix(""), answers, roster, options.partial)))
+        for line in classroom.write(options.output.with_suffix(""), answers, roster, options.partial):
+            print(line)
         print(f"the table is in {options.output}; grades for Moodle and Canvas, and a page for each student, in {options.output.with_suffix('')}/")
     print("\n".join(sandbox.measures()))
     print(f"{passed} passed, {len(answers) - passed} failed")

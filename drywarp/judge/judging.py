@@ -31,7 +31,7 @@ def guess(session, size, run, case, got):
 
 def one_size(session, size, answer):
     """The error at a size, "" for none. Makes several runs, each with other data."""
-    for run in range(session.shape.runs):
+    for run in range(session.shape.runs_at(size)):
         case = session.shape.case(size, run)
         reply = session.try_case(case)
         answer.over = answer.over or reply["over"]

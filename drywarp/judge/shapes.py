@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[2]
 UNIT = 16  # floats are whole sixteenths, -1 to 1 without 0: below 2^24 of them float addition is exact in any order (docs/check.md)
 CODES = {"float": "f", "double": "d", "int": "i", "unsigned": "I"}  # of array.array
 COUNTED_AT = 65536  # elements; tests/counters has the steps' counters at this size
-SIZES = [1, 2, 31, 32, 33, 255, 256, 257, 511, 512, 513, 1023, 1024, 1025, 2047, 2048, 2049, 4095, 4096, 4097, 16383, 16385,
+SIZES = [1, 2, 31, 32, 33, 255, 256, 257, 511, 512, 513, 1000, 1023, 1024, 1025, 2047, 2048, 2049, 4095, 4096, 4097, 5000, 16383, 16385,
          COUNTED_AT - 1, COUNTED_AT, COUNTED_AT + 1, 100003, 262147]
 LARGE = (1 << 20) + 1, 5 << 18  # the range of the large random size: more than 1,024 blocks of 1,024 threads
 # Additional runs: with interleaved blocks, so that dynamically scheduled work is shared, and in other orders of blocks, warps and lanes.
@@ -197,7 +197,7 @@ class Shape:
     sizes: tuple = tuple(SIZES)
     orders_at: tuple = ((COUNTED_AT,), (4097,), (4097,))  # for each of ORDERS, the sizes that run in it
     counted_at: object = COUNTED_AT
-    runs: int = 2  # of each size
+    runs: int = 2  # of each size that is not large
     promise: str = ""  # the contract's description of it
     limits: dict = dataclasses.field(default_factory=dict)  # a counter's name: its limit at goals_at
     forbidden: tuple = ()  # names that the program may not have, and libraries whose headers it may not include
@@ -210,6 +210,10 @@ class Shape:
 
     def case(self, size, run):
         raise NotImplementedError
+
+    def runs_at(self, size):
+        """The number of runs of a size; one of a large size, which takes long."""
+        return 1 if count_of(size) >= LARGE[0] else self.runs
 
     def with_random_sizes(self):
         """A copy with three more sizes: any, one near a power of two, and a large one. Each also runs in one of ORDERS."""

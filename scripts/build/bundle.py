@@ -40,16 +40,16 @@ make toolkit
 make judge-parts
 """
 RUN = """#!/usr/bin/env bash
-# Gradescope runs this for each submission, in /autograder, as root. The judge runs as nobody. If it fails, it leaves no results.json, and Gradescope says so.
+# Gradescope runs this for each submission, in /autograder, as root. The judge runs without root's rights. If it fails, it leaves no results.json, and Gradescope says so.
 cd source/course
 work=$(mktemp -d)
 cp -r ../../submission "$work/submission"
-as_nobody=
+unprivileged=
 if [ "$(id -u)" = 0 ]; then
-    chown -R nobody "$work"
-    as_nobody='setpriv --reuid=nobody --regid=nogroup --clear-groups --inh-caps=-all'
+    chown -R 65534 "$work"
+    unprivileged='setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=-all'
 fi
-HOME=$work $as_nobody make judge-all DIR="$work/submission" RESULTS="$work/judge" GRADESCOPE="$work/results.json"{arguments}
+HOME=$work $unprivileged make judge-all DIR="$work/submission" RESULTS="$work/judge" GRADESCOPE="$work/results.json"{arguments}
 [ -s "$work/results.json" ] && cp "$work/results.json" ../../results/results.json
 """
 

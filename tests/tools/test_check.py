@@ -303,7 +303,7 @@ def test_a_folder(tmp_path):
     (tmp_path / "in/link.cu").symlink_to(ROOT / "step03_sequential/reduce.cu")
     (tmp_path / "in/gina").mkdir()
     (tmp_path / "in/gina/reduce.cpp").write_text(RIGHT)
-    result = run("--all", "--output", tmp_path / "out/check.csv", tmp_path / "in")
+    result = run("--all", "--seconds", "150", "--output", tmp_path / "out/check.csv", tmp_path / "in")
     assert result.returncode == 1 and result.stderr == "" and result.stdout.splitlines()[-1] == "1 passed, 6 failed", result.stdout
     with open(tmp_path / "out/check.csv", newline="") as file:
         rows = {row["name"]: row for row in csv.DictReader(file)}

@@ -116,6 +116,7 @@ def test_a_step_gets_unknown_sizes():
         new = sorted(set(drawn.sizes) - set(shape.sizes))
         assert len(new) == 3 and len(drawn.sizes) == len(set(drawn.sizes)) and new[-1] > 1 << 20
         assert sorted(set(itertools.chain(*drawn.orders_at)) - set(shape.sizes)) == new and new[-1] in drawn.orders_at[2]
+    assert {1000, 5000} < set(shapes.SIZES) and shapes.REDUCE.runs_at(1000) == 2 and shapes.REDUCE.runs_at(shapes.LARGE[0]) == 1
     near = [shapes.near_power_of_two() for _ in range(200)]
     assert len(set(near)) > 30 and all(min(abs(size - factor * (1 << k)) for factor in (1, 3) for k in range(20)) <= 2 for size in near)
 
