@@ -1,4 +1,4 @@
-// Step 11: software pipeline: each tile is added up three tiles before it is scanned.
+// Step 11: software pipeline: each tile is reduced three iterations before it is scanned.
 // The change: when a tile is scanned, the aggregates before it have long been published.
 // Build and run: nvcc -O3 -arch=native -o scan scan.cu && ./scan
 
