@@ -160,13 +160,20 @@ static void find_operand_bits(const Warp *w, const Instr *i, int lane, Bits o[MA
             o[k] = bits_in_lane(w, &s->operands[k], s->operands[0].reg, lane);
 }
 
+// True if any undefined bit of an operand makes the whole result undefined, as in floating-point arithmetic.
+static bool has_no_partial_result(const Instr *i)
+{
+    const bool is_packed = i->type == F16X2 || i->type == BF16X2 || i->type == S16X2 || i->type == U16X2;
+    return i->kind == OTHER_KIND || (i->kind == PACKED_HALVES && !is_packed);
+}
+
 // Sets `partial` and `bits` of the result; returns the lanes with undefined bits.
 static uint32_t find_bits(const Warp *w, const Instr *i, uint32_t lanes, UndefinedValue *result)
 {
     const Operand *o = i->statement->operands;
     const uint32_t operands_computed = sim_lanes_computed(w, &o[1], lanes) | sim_lanes_computed(w, &o[2], lanes) | sim_lanes_computed(w, &o[3], lanes);
     result->partial = 0;
-    if (!o[0].reg || (o[1].count && i->kind != MOVE) || i->kind == OTHER_KIND)
+    if (!o[0].reg || (o[1].count && i->kind != MOVE) || has_no_partial_result(i))
         return lanes;
     for (uint32_t rest = lanes; rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest);
