@@ -20,7 +20,7 @@ from pathlib import Path
 from drywarp import mine
 from drywarp.errors import Parser, fail
 from drywarp.judge import classroom, contract, exercise, sandbox, scratch, shapes, submissions
-from drywarp.judge.judging import checked, whole_program
+from drywarp.judge.judging import NOT_SUPPORTED, checked, whole_program
 from drywarp.judge.processes import interrupt
 from drywarp.judge.table import Table, row_of
 from drywarp.judge.verdicts import PASSED, UNUSABLE, WRONG
@@ -92,7 +92,7 @@ def check_all(folder, options):
         found = submissions_in(folder, work, options)
         table = new_table(options.output)
         answers = judge_all(found, table, options)
-    if options.gradescope and not any(answer.unjudged for _, answer in answers):
+    if options.gradescope and all(answer.unjudged.startswith(NOT_SUPPORTED) for _, answer in answers if answer.unjudged):
         classroom.gradescope(options.gradescope, answers, options.partial)
     written, passed = table.finish(), sum(answer.status == PASSED for _, answer in answers)
     if written:

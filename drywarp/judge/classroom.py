@@ -165,7 +165,7 @@ def gradescope(path, answers, partial=0):
     total = {"score": 0, "output": "there is no file whose name ends in .cu"}
     if answers:
         name, answer = best(answers, partial)
-        total = {"score": points(answer, partial), "output": feedback(name, answer)}
+        total = {"score": points(answer, partial) or 0, "output": feedback(name, answer)}
     with files.whole(path) as file:
         json.dump(total | {"tests": tests}, file, indent=1)
 

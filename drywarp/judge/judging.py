@@ -10,6 +10,7 @@ from drywarp.judge.session import CHECKER_ENDS_WITH, DEVICE_MEMORY, GONE, PROGRA
 from drywarp.judge.verdicts import Answer, add_findings
 from drywarp.judge.words import NOT_TRIED
 
+NOT_SUPPORTED = "the simulator does not support this program"
 MAX_GUESSES = 3
 PROBES = 4  # runs with other data that must confirm a guess why a result is wrong
 
@@ -142,7 +143,7 @@ def finish(session, answer):
         answer.over = answer.over or f"stopped after {session.limit} seconds"
     if device == UNSUPPORTED:
         reasons = [line.removeprefix("simulator: ") for line in session.said("device") if line.startswith("simulator:")]
-        answer.unjudged = ": ".join(["the simulator does not support this program", *reasons[:1]])
+        answer.unjudged = ": ".join([NOT_SUPPORTED, *reasons[:1]])
     if device == CHECKER_ENDS_WITH and not found:
         answer.findings[("", "")] = ["the checker reported findings, but their list is missing"]
 
