@@ -8,7 +8,7 @@ import pytest
 
 from scripts.evidence import labelled
 
-from tests.support import ROOT, SIM, build, needs_simulator
+from tests.support import ROOT, SIM, build, longer, needs_simulator
 
 LABELS = labelled.labels()
 FOLDER = SIM / "labelled"
@@ -46,7 +46,7 @@ def test_a_missing_acquire_fence_is_named():
     assert run.returncode == 88 and "after reading the flag, before line" in run.stderr, run.stderr
 
 
-@pytest.mark.parametrize("flags", ["-G", "-Xcicc -O1"])
+@pytest.mark.parametrize("flags", ["-G", pytest.param("-Xcicc -O1", marks=longer)])
 @needs_simulator
 def test_a_guess_is_recognised_in_unoptimised_code(flags, tmp_path):
     """Broken: in unoptimised code, where a compare-and-swap is a call, the first read of its loop is a false positive; or a real race is missed

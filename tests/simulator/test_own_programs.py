@@ -176,6 +176,7 @@ def test_files_compiled_apart():
     assert result.returncode == 0 and "\nPASS\n" in result.stdout, result.stderr
 
 
+@longer  # the labelled programs and those of test_install.py have nested launches, too
 def test_kernels_launch_kernels():
     """Broken: a kernel cannot launch kernels; they run in an order that their streams, events and tail launches forbid; limits are not checked;
     make run does not add -rdc=true by itself; or child grids have no counters."""

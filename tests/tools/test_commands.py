@@ -17,8 +17,8 @@ def flags_of_builds():
     return [path.read_text() if path.exists() else None for path in (ROOT / ".build-flags", ROOT / ".sim-flags")]
 
 
-@pytest.mark.parametrize("target", ["step03", "reference_cub", "run-all", "build", "test", "picture STEP=03", "sim FILE=tests/simulator/offsets.cu", "run FILE=tests/simulator/offsets.cu",
-                                    "sweep", "bench-sim", "fuzz", "mine FILE=step03_sequential/reduce.cu"])
+@pytest.mark.parametrize("target", ["step03", "run-all", "test", "sim FILE=tests/simulator/offsets.cu", "mine FILE=step03_sequential/reduce.cu", *(
+    pytest.param(target, marks=longer) for target in ("reference_cub", "build", "picture STEP=03", "run FILE=tests/simulator/offsets.cu", "sweep", "bench-sim", "fuzz"))])
 def test_without_nvcc_the_first_line_says_so(target):
     """Broken: without a compiler a command ends in a heap of messages of make and ar."""
     flags = flags_of_builds()
