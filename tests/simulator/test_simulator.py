@@ -507,7 +507,7 @@ FAULTS = {  # kernel, launch, CUDA's error, text that the message must contain
     "misaligned": ("*(int *)((char *)out + 2) = 1;", "1, 1", "cudaErrorMisalignedAddress", ["not a multiple of 4"]),
     "null": ("if (threadIdx.x == 7) out[-(out - (int *)nullptr)] = 1;", "1, 32", "cudaErrorIllegalAddress", ["thread (7,0,0)", "at 0x0"]),
     "shared memory": ("__shared__ int s[32]; s[threadIdx.x * 2] = 1; __syncthreads(); out[0] = s[out[1]];", "1, 32",
-                      "cudaErrorIllegalAddress", ["s[32]: past the end, size 32"]),
+                      "cudaErrorIllegalAddress", ["of which the block has 128"]),
     "missed barrier": ("if (threadIdx.x < 32) __syncthreads(); else asm volatile(\"bar.sync 1, 64;\");", "1, 64",
                        "cudaErrorLaunchTimeout", ["wait at barrier"]),
     "infinite loop": ("while (*(volatile int *)out == 0);", "1, 32", "cudaErrorLaunchTimeout", ["infinite loop: "]),
