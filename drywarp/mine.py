@@ -238,7 +238,7 @@ def report(options: argparse.Namespace) -> None:
         fail(f"{options.results}: not as run_all.sh or sweep.py writes it ({type(error).__name__}: {error})")
     print("\n".join([*lines, *([swept] if swept else [])]))
     if wrong:
-        fail(f"the kernel fails at {len(wrong)} of the sizes; make mine FILE=... N={wrong[0].replace(',', '')} shows the error")
+        fail(f"the kernel fails at {len(wrong)} of the sizes; make mine FILE=... N={wrong[0].replace(',', '')} shows the error", 1)
 
 
 def main() -> None:
