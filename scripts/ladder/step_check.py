@@ -36,7 +36,7 @@ def folder_of(ladder, number):
 
 
 def replace_rows(table, step, rows):
-    """Replaces the rows of a step in a CSV; the steps stay in order, and other programs stay behind them."""
+    """Replaces the rows of a step in a CSV; the steps stay in order, and other programs follow them."""
     with open(table, newline="", encoding="utf-8") as file:
         header, *old = csv.reader(file)
     kept = [row for row in old if row[0] != step]

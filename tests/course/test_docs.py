@@ -218,3 +218,11 @@ def test_the_map_of_folders_is_complete():
     tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True).stdout.splitlines()
     folders = {path.split("/")[0] for path in tracked if "/" in path}
     assert names == {name for name in folders if not re.match(r"step\d\d_", name)} | {"step00_baseline"}
+
+
+def test_no_build_product_is_tracked():
+    """Broken: a picture in pixels or WebAssembly is committed, or a large file without a reason in CONTRIBUTING.md."""
+    tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True).stdout.splitlines()
+    assert [path for path in tracked if path.endswith((".png", ".wasm"))] == []
+    large = [path for path in tracked if (ROOT / path).is_file() and (ROOT / path).stat().st_size > 300_000]
+    assert large == re.findall(r"^\| `([^`]+)` \| ", text_of(ROOT / "CONTRIBUTING.md").partition("Tracked files over 300 kB")[2].partition("\n# ")[0], re.M)

@@ -189,7 +189,7 @@ def test_a_fresh_step_lists_what_is_to_be_written(tree):
 
 
 def test_a_steps_rows_replace_its_old_ones(tmp_path):
-    """Broken: make step-check duplicates the rows of a step, loses those of others, or puts a new step behind reference_cub."""
+    """Broken: make step-check duplicates the rows of a step, loses those of others, or puts a new step after reference_cub."""
     table = tmp_path / "steps.csv"
     table.write_text("step,count\nstep01_a,1\nstep02_b,2\nreference_cub,3\n")
     step_check.replace_rows(table, "step02_b", [["step02_b", "4"]])
