@@ -74,7 +74,7 @@ def programs():
     for name in ("values", "bits", "guesses"):
         found[ROOT / f"tests/labelled/{name}.cu"] = name, labelled_runs(name, ORDERS[:1])
     for library, name in (("cub", "CUB"), ("thrust", "Thrust")):
-        found[ROOT / f"evidence/alarms/{library}.cu"] = name, LIBRARY_RUNS
+        found[ROOT / f"tests/alarms/{library}.cu"] = name, LIBRARY_RUNS
     return found
 
 
