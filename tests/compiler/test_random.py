@@ -1,6 +1,5 @@
 """Random kernels: what the kernel compiler makes of them gives the results of the host's compiler, whose sanitizer excludes undefined behaviour."""
 
-import os
 import subprocess
 import sys
 
@@ -12,7 +11,7 @@ from tests.support import ROOT
 
 pytestmark = pytest.mark.builds("build/sim/compile", "build/sim/libcuda.so.1")
 
-COUNT, COUNT_WITHOUT_PASS = 100 if os.environ.get("LEFT_OUT") else 300, 20  # make random-kernels compares 10 000
+COUNT, COUNT_WITHOUT_PASS = 300, 20  # make random-kernels compares 10 000
 
 
 def test_random_kernels_give_the_results_of_the_host():
