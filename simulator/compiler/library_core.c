@@ -131,8 +131,6 @@ const LibraryEntry LIBRARY_CORE[] = {
     {"__byte_perm", NULL, EXPANDED_TEXT(D unsigned __byte_perm(unsigned x, unsigned y, unsigned s) { return __i_prmt(x, y, s & 0x7777); })},
     {"__mul24", NULL, EXPANDED_TEXT(D int __mul24(int x, int y) { return (x << 8 >> 8) * (y << 8 >> 8); })},
     {"__umul24", NULL, EXPANDED_TEXT(D unsigned __umul24(unsigned x, unsigned y) { return (x & 0xffffff) * (y & 0xffffff); })},
-    {"__sad", NULL, EXPANDED_TEXT(D unsigned __sad(int x, int y, unsigned z) { return __i_sad(x, y, z); })},
-    {"__usad", NULL, EXPANDED_TEXT(D unsigned __usad(unsigned x, unsigned y, unsigned z) { return __i_usad(x, y, z); })},
     {"__hadd", NULL, EXPANDED_TEXT(D int __hadd(int x, int y) { return (x & y) + ((x ^ y) >> 1); })},
     {"__rhadd", NULL, EXPANDED_TEXT(D int __rhadd(int x, int y) { return (x | y) - ((x ^ y) >> 1); })},
     {"__funnelshift_l", NULL, EXPANDED_TEXT(D unsigned __funnelshift_l(unsigned low, unsigned high, unsigned shift) {

@@ -28,6 +28,17 @@ static uint32_t file_index(Lowering *l, const SourceFile *file)
     return m->file_count - 1;
 }
 
+void lower_enter(Lowering *l, Position at)
+{
+    if (++l->depth > 4 * MAX_NESTING)
+        source_abandon(l->compiler, at, "this is nested too deeply");
+}
+
+void lower_leave(Lowering *l)
+{
+    l->depth--;
+}
+
 void lower_set_line(Lowering *l, Position position)
 {
     const SourceFile *file = source_file_at(l->compiler, position);

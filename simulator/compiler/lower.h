@@ -17,7 +17,7 @@ typedef struct Lowering {
     Function **queue;    // called functions that are still to be lowered
     uint32_t queue_count, queue_capacity;
     uint32_t symbol_capacity, file_capacity;
-    uint32_t depth;
+    uint32_t depth;      // of nested statements and expressions; a, b, c is one in another, too
 } Lowering;
 
 typedef struct Address { // address of an lvalue
@@ -31,6 +31,9 @@ typedef struct Address { // address of an lvalue
 // Lowers the kernels of a program and the functions that they call. False after an error.
 bool lower_program(Compiler *c, IrModule *module);
 IrFunction *lower_function_for(Lowering *l, Function *function); // the callee of a call; queues its body
+// Around the lowering of what may contain its own kind. Abandons the compilation with an error at `at` if this is nested too deeply.
+void lower_enter(Lowering *l, Position at);
+void lower_leave(Lowering *l);
 void lower_set_line(Lowering *l, Position position);
 void lower_error(Lowering *l, Position at, Position end, const char *help, const char *format, ...) __attribute__((format(printf, 5, 6)));
 IrInstruction *lower_emit(Lowering *l, IrOp op, IrType type, uint32_t count, IrInstruction *const *operands);

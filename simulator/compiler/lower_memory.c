@@ -62,8 +62,7 @@ static IrInstruction *lower_element(Lowering *l, Expression *e)
     return lower_moved(l, pointer, e->type, e->subtract, lower_value(l, e->right), e->right->type);
 }
 
-// Keeps the specific address space of a pointer if it is known.
-IrInstruction *lower_pointer(Lowering *l, Expression *e)
+static IrInstruction *lower_pointer_inner(Lowering *l, Expression *e)
 {
     switch (e->kind) {
     case EXPRESSION_DECAY:
@@ -82,6 +81,15 @@ IrInstruction *lower_pointer(Lowering *l, Expression *e)
     default: break;
     }
     return lower_value(l, e);
+}
+
+// Keeps the specific address space of a pointer if it is known.
+IrInstruction *lower_pointer(Lowering *l, Expression *e)
+{
+    lower_enter(l, e->start);
+    IrInstruction *pointer = lower_pointer_inner(l, e);
+    lower_leave(l);
+    return pointer;
 }
 
 // ---- lvalues
@@ -131,7 +139,7 @@ static uint32_t member_alignment(uint32_t outer, const Type *structure, uint64_t
     return (uint32_t)(offset && lowest < aligned ? lowest : aligned);
 }
 
-Address lower_lvalue(Lowering *l, Expression *e)
+static Address lower_lvalue_inner(Lowering *l, Expression *e)
 {
     Address address;
     IrInstruction *value;
@@ -171,6 +179,14 @@ Address lower_lvalue(Lowering *l, Expression *e)
         return (Address){lower_alloca(l, 16, 16), false, 0};
     default: return lower_temporary(l, e);
     }
+}
+
+Address lower_lvalue(Lowering *l, Expression *e)
+{
+    lower_enter(l, e->start);
+    const Address address = lower_lvalue_inner(l, e);
+    lower_leave(l);
+    return address;
 }
 
 // ---- loads and stores of scalars
@@ -475,10 +491,8 @@ static void lower_builtin_object(Lowering *l, Address address, const Expression 
     }
 }
 
-void lower_initialisation(Lowering *l, Address address, Type *type, Expression *e)
+static void lower_initialisation_inner(Lowering *l, Address address, Type *type, Expression *e)
 {
-    if (!e)
-        return;
     if (type_is_any_reference(type)) {
         IrInstruction *pointer = lower_generic(l, lower_lvalue(l, e).pointer);
         lower_store(l, address, type_pointer(l->compiler, type->target), pointer);
@@ -530,4 +544,13 @@ void lower_initialisation(Lowering *l, Address address, Type *type, Expression *
     }
     lower_set_line(l, e->start);
     lower_copy(l, address, lower_lvalue(l, e), type);
+}
+
+void lower_initialisation(Lowering *l, Address address, Type *type, Expression *e)
+{
+    if (!e)
+        return;
+    lower_enter(l, e->start);
+    lower_initialisation_inner(l, address, type, e);
+    lower_leave(l);
 }

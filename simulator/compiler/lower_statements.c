@@ -165,8 +165,7 @@ static IrBlock *label_block(Lowering *l, Label *label)
 
 void lower_statement(Lowering *l, Statement *s)
 {
-    if (++l->depth > 4 * MAX_NESTING)
-        source_abandon(l->compiler, s->position, "this is nested too deeply");
+    lower_enter(l, s->position);
     if (s->kind != STATEMENT_BLOCK && s->kind != STATEMENT_EMPTY)
         lower_set_line(l, s->position);
     switch (s->kind) {
@@ -191,5 +190,5 @@ void lower_statement(Lowering *l, Statement *s)
         break;
     default: break;
     }
-    l->depth--;
+    lower_leave(l);
 }

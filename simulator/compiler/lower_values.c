@@ -51,16 +51,14 @@ IrInstruction *lower_convert(Lowering *l, IrInstruction *value, Type *from, Type
 
 IrInstruction *lower_binary(Lowering *l, uint8_t kind, Type *type, IrInstruction *a, IrInstruction *b)
 {
-    static const uint8_t ops[] = {[EXPRESSION_ADD] = IR_ADD, [EXPRESSION_SUBTRACT] = IR_SUB, [EXPRESSION_MULTIPLY] = IR_MUL,
-                                  [EXPRESSION_DIVIDE] = IR_DIV, [EXPRESSION_REMAINDER] = IR_REM, [EXPRESSION_AND] = IR_AND,
-                                  [EXPRESSION_OR] = IR_OR, [EXPRESSION_XOR] = IR_XOR, [EXPRESSION_SHIFT_LEFT] = IR_SHL,
-                                  [EXPRESSION_SHIFT_RIGHT] = IR_SHR};
+    static const uint8_t ops[] = {IR_ADD, IR_SUB, IR_MUL, IR_DIV, IR_REM, IR_AND, IR_OR, IR_XOR, IR_SHL, IR_SHR};
+    _Static_assert(sizeof ops == EXPRESSION_SHIFT_RIGHT - EXPRESSION_ADD + 1, "an IR operation for each arithmetic operator, in their order");
     const IrType ir_type = lower_type(type);
     const bool is_signed = type_is_signed(type);
     const bool shifts = kind == EXPRESSION_SHIFT_LEFT || kind == EXPRESSION_SHIFT_RIGHT;
     if (shifts && b->type == IR_B64)
         b = lower_emit1(l, IR_CONVERT, IR_B32, b);
-    IrInstruction *i = lower_emit2(l, ops[kind], ir_type, a, b);
+    IrInstruction *i = lower_emit2(l, ops[kind - EXPRESSION_ADD], ir_type, a, b);
     if (is_real(ir_type))
         return i;
     if (is_signed && (kind == EXPRESSION_DIVIDE || kind == EXPRESSION_REMAINDER || kind == EXPRESSION_SHIFT_RIGHT))
@@ -73,6 +71,7 @@ IrInstruction *lower_binary(Lowering *l, uint8_t kind, Type *type, IrInstruction
 static IrInstruction *lower_compare(Lowering *l, Expression *e)
 {
     static const uint8_t compares[] = {IR_EQUAL, IR_NOT_EQUAL, IR_LESS, IR_LESS_EQUAL, IR_GREATER, IR_GREATER_EQUAL};
+    _Static_assert(sizeof compares == EXPRESSION_GREATER_EQUAL - EXPRESSION_EQUAL + 1, "a comparison for each comparing operator, in their order");
     const Type *type = type_integer_of(e->left->type);
     IrInstruction *a = lower_value(l, e->left), *b = lower_value(l, e->right);
     if (a->type == IR_PRED) { // two bools
@@ -105,6 +104,7 @@ static IrInstruction *lower_difference(Lowering *l, Expression *e)
 
 void lower_condition_to(Lowering *l, Expression *e, IrBlock *if_true, IrBlock *if_false)
 {
+    lower_enter(l, e->start);
     if (e->kind == EXPRESSION_NOT) {
         lower_condition_to(l, e->left, if_false, if_true);
     } else if (e->kind == EXPRESSION_LOGICAL_AND || e->kind == EXPRESSION_LOGICAL_OR) {
@@ -118,6 +118,7 @@ void lower_condition_to(Lowering *l, Expression *e, IrBlock *if_true, IrBlock *i
     } else {
         lower_branch(l, lower_condition(l, e), if_true, if_false);
     }
+    lower_leave(l);
 }
 
 static IrInstruction *slot_for(Lowering *l, const Type *type)
@@ -330,10 +331,9 @@ static IrInstruction *lower_inner(Lowering *l, Expression *e)
 
 IrInstruction *lower_value(Lowering *l, Expression *e)
 {
-    if (++l->depth > 4 * MAX_NESTING)
-        source_abandon(l->compiler, e->start, "this is nested too deeply");
+    lower_enter(l, e->start);
     IrInstruction *value = lower_inner(l, e);
-    l->depth--;
+    lower_leave(l);
     const bool none = e->type->kind == TYPE_VOID || e->type->kind == TYPE_RECORD || e->kind == EXPRESSION_UNKNOWN;
     if (value && !none && e->type->kind != TYPE_UNKNOWN && !e->is_lvalue && value->type != lower_type(e->type)) // after an error
         return ir_undefined(l->module, l->function, lower_type(e->type));

@@ -361,8 +361,10 @@ static Expression *compound(Compiler *c, uint16_t id, Expression *left, Expressi
     const uint16_t binary_id = id == OPERATOR_SHIFT_RIGHT_ASSIGN ? OPERATOR_SHIFT_RIGHT : id == ID_SHIFT_LEFT_ASSIGN ? ID_SHIFT_LEFT : (uint16_t)plain[0];
     right = type_is_any_reference(right->type) ? right : expression_value(c, without_record(c, right));
     Expression *result = builtin_binary(c, binary_id, value, right, at);
-    if (expression_is_unknown(result))
+    if (expression_is_unknown(result) || expression_is_unknown(convert(c, result, type, "an assignment")))
         return expression_unknown(c, left->start, right->end);
+    if (result->kind == EXPRESSION_OFFSET && type->kind != TYPE_POINTER) // bool += pointer
+        return report_operands(c, id, left, right, at);
     Expression *e = expression_new(c, EXPRESSION_COMPOUND, left->type, left->start, right->end);
     e->left = left;
     e->right = result->right;

@@ -194,17 +194,19 @@ TemplateArgument *template_complete(Compiler *c, Template *t, const TemplateArgu
 
 // ---- Instances
 
-static uint32_t bucket_of(const TemplateArgument *arguments, uint32_t count)
+static uint64_t hash_arguments(uint64_t hash, const TemplateArgument *a, uint32_t count)
 {
-    uint64_t hash = 0;
-    for (uint32_t k = 0; k < count; k++)
-        hash = (hash + (uintptr_t)arguments[k].type / sizeof(Type) + (uint64_t)arguments[k].value.integer) * 0x9e3779b97f4a7c15u;
-    return (uint32_t)(hash >> 32) % INSTANCE_BUCKETS;
+    for (uint32_t k = 0; k < count; k++) {
+        hash = (hash + (uintptr_t)a[k].type / sizeof(Type) + (uint64_t)a[k].value.integer) * 0x9e3779b97f4a7c15u;
+        if (a[k].is_pack)
+            hash = hash_arguments(hash, a[k].pack, a[k].pack_count);
+    }
+    return hash;
 }
 
 TemplateInstance *template_instance_entry(Compiler *c, Template *t, TemplateArgument *arguments)
 {
-    TemplateInstance **bucket = &t->buckets[bucket_of(arguments, t->parameter_count)];
+    TemplateInstance **bucket = &t->buckets[(hash_arguments(0, arguments, t->parameter_count) >> 32) % INSTANCE_BUCKETS];
     for (TemplateInstance *i = *bucket; i; i = i->next_in_bucket)
         if (template_arguments_equal(i->arguments, arguments, t->parameter_count))
             return i;

@@ -5,8 +5,11 @@
 
 #include "compiler/declarations.h"
 
+enum { FUNCTION_BUCKETS = 4096 };
+
 typedef struct TypeTable {
     Type *basic[TYPE_RECORD + 4];
+    Type *functions[FUNCTION_BUCKETS]; // function types by a hash: every lambda has one of its own
 } TypeTable;
 
 static const struct {
@@ -66,7 +69,7 @@ Type *type_qualified(Compiler *c, Type *type, uint8_t qualifiers)
         Type *t = compile_new(c, Type);
         *t = *bare;
         t->qualifiers = qualifiers;
-        t->pointer = t->reference = t->rvalue_reference = t->arrays = t->functions = NULL;
+        t->pointer = t->reference = t->rvalue_reference = t->arrays = NULL;
         bare->qualified[qualifiers] = t;
     }
     return bare->qualified[qualifiers];
@@ -121,11 +124,20 @@ Type *type_array(Compiler *c, Type *element, uint64_t count)
     return element->arrays = t;
 }
 
+static Type **function_bucket(Compiler *c, const Type *result, Type *const *parameters, uint32_t count)
+{
+    uint64_t hash = (uintptr_t)result / sizeof(Type);
+    for (uint32_t k = 0; k < count; k++)
+        hash = (hash + (uintptr_t)parameters[k] / sizeof(Type)) * 0x9e3779b97f4a7c15u;
+    return &c->types->functions[(hash ^ hash >> 32) % FUNCTION_BUCKETS];
+}
+
 Type *type_function(Compiler *c, Type *result, Type **parameters, uint32_t count, bool variadic, uint8_t qualifiers)
 {
     const bool is_const = qualifiers & TYPE_CONST, is_volatile = qualifiers & TYPE_VOLATILE;
-    for (Type *t = result->functions; t; t = t->next_function)
-        if (t->parameter_count == count && t->variadic == variadic && t->member_const == is_const && t->member_volatile == is_volatile &&
+    Type **bucket = function_bucket(c, result, parameters, count);
+    for (Type *t = *bucket; t; t = t->next_function)
+        if (t->target == result && t->parameter_count == count && t->variadic == variadic && t->member_const == is_const && t->member_volatile == is_volatile &&
             (count == 0 || !memcmp(t->parameters, parameters, count * sizeof *parameters)))
             return t;
     Type *t = derived(c, TYPE_FUNCTION, result);
@@ -139,8 +151,8 @@ Type *type_function(Compiler *c, Type *result, Type **parameters, uint32_t count
     t->member_volatile = is_volatile;
     for (uint32_t k = 0; k < count; k++)
         t->dependent |= parameters[k]->dependent;
-    t->next_function = result->functions;
-    return result->functions = t;
+    t->next_function = *bucket;
+    return *bucket = t;
 }
 
 // ---- Properties of a type

@@ -57,7 +57,7 @@ struct Type {
     Type *qualified[TYPE_QUALIFIERS]; // by qualifiers; only in the unqualified type
     Type *pointer, *reference, *rvalue_reference;
     Type *arrays, *next_array;
-    Type *functions, *next_function; // function types with this result
+    Type *next_function; // in the table of function types
 };
 
 void types_start(Compiler *c);
