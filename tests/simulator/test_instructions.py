@@ -760,6 +760,13 @@ def test_an_unknown_modifier_is_refused(tmp_path):
         assert opcode in refusal(tmp_path, kernel(opcode, result, sources)), opcode
 
 
+def test_simd_video_instructions_have_no_constants(tmp_path):
+    """Broken: vadd4 runs with a constant, which ptxas rejects; or vadd, where ptxas accepts one, does not run."""
+    for operands in ("%s0, %s1, 0", "%s0, 1, %s2", "1, %s1, %s2"):
+        assert "vadd4" in refusal(tmp_path, kernel(f"vadd4.u32.u32.u32 %t, {operands};", "b32", ["b32"] * 3)), operands
+    assert run(tmp_path, kernel("vadd.u32.u32.u32.add %t, %s0, 20, 300;", "b32", ["b32"]), [(1,)])[0] == 321
+
+
 def test_addresses_have_4_or_8_bytes(tmp_path):
     """Broken: an address is moved to a register of another size, and overwrites its neighbours."""
     for t in ("b16", "b128"):

@@ -162,6 +162,14 @@ static void decode_types(const Opcode *o, int op, VideoOperation *v)
     v->scale = sim_has_modifier(o, "shr7") ? 7 : sim_has_modifier(o, "shr15") ? 15 : 0;
 }
 
+static bool are_registers(const Statement *s)
+{
+    for (int k = 0; k < s->count; k++)
+        if (s->operands[k].kind != IS_REGISTER)
+            return false;
+    return true;
+}
+
 static bool decode_video(Decoder *d, const Statement *s, const Opcode *o, Instr *i)
 {
     static const char *const SECOND_NAMES[] = {"add", "min", "max"};
@@ -174,6 +182,8 @@ static bool decode_video(Decoder *d, const Statement *s, const Opcode *o, Instr 
     v->second = SECOND_OPERATIONS[sim_modifier_among(o, SECOND_NAMES, 3)];
     if (v->result_count > 1 && v->second == NO_SECOND)
         v->second = MERGE;
+    if (v->result_count > 1 && !are_registers(s)) // ptxas accepts constants only in scalar ones
+        return false;
     decode_types(o, i->op, v);
     if (!parse_selectors(s, v))
         return false;
