@@ -271,3 +271,8 @@ def main() -> None:
 def nvcc() -> None:
     """The command drywarp-nvcc."""
     sys.exit(compiler.compile(sys.argv[1:]))
+
+
+if __name__ == "__main__":  # python3 -m drywarp.cli
+    sys.argv[0] = "drywarp"  # as in __main__.py
+    main()

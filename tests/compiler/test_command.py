@@ -1,6 +1,7 @@
 """The command compile: its options, its exit status, and one clear line where it cannot work."""
 
 import subprocess
+import sys
 
 import pytest
 
@@ -61,3 +62,16 @@ def test_a_file_next_to_the_source_is_included(compile_in, tmp_path):
     (tmp_path / "parts/value.h").unlink()
     result = compile_in("parts/kernel.cu", "-o", "-")
     assert result.returncode == 1 and "value.h" in result.stderr
+
+
+@pytest.mark.parametrize("module", ["drywarp", "drywarp.cli"])
+def test_the_package_runs_as_a_module(module, tmp_path):
+    """Broken: python3 -m drywarp does nothing, or its errors begin with another name than the command's."""
+    (tmp_path / "kernel.cu").write_text(KERNEL)
+
+    def drywarp(*words):
+        return subprocess.run([sys.executable, "-m", module, *words], capture_output=True, text=True, cwd=ROOT, timeout=60)
+
+    assert ".visible .entry _Z5storePi(" in drywarp("compile", str(tmp_path / "kernel.cu"), "-DVALUE=5", "-o", "-").stdout
+    result = drywarp("check", "missing.cu")
+    assert result.returncode == 2 and result.stderr == "drywarp: no such file: missing.cu\n"
