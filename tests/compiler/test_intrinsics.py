@@ -9,7 +9,8 @@ import pytest
 from tests.simulator import ptx
 from tests.support import ROOT, nvcc
 
-pytestmark = pytest.mark.builds("build/sim/compile", "build/sim/ptx_run")
+pytestmark = (pytest.mark.builds("build/sim/compile", "build/sim/ptx_run") if nvcc() else
+              pytest.mark.skip(reason="nvcc was not found: make toolkit installs it"))
 
 COMPILE = ROOT / "build/sim/compile"
 # Expressions of three random unsigned numbers a, b and c, some of which are small. The result is unsigned: cases of other types convert to it.
@@ -56,7 +57,6 @@ def assemble(folder, text):
     assert result.returncode == 0, result.stderr
 
 
-@pytest.mark.skipif(not nvcc(), reason="it compares with nvcc: make toolkit installs it")
 def test_intrinsics_compute_what_nvcc_s_do(tmp_path, monkeypatch):
     """Broken: a row of the table has invalid PTX, the wrong instruction or the wrong order of operands."""
     monkeypatch.setenv("SIM_CHECK", "0")  # ptx_run gives an input that the checker does not know
