@@ -51,6 +51,7 @@ static const KnownName UNSUPPORTED[] = {
     {"tan", "use __tanf(x) of a float, which is less accurate"}, {"pow", "multiply, or use __powf(x, y) of floats, which is less accurate"},
     {"tanhf", "compute it with __expf"}, {"tanh", "compute it with __expf"}, {"fmodf", "use x - y * truncf(x / y)"}, {"fmod", "use x - y * trunc(x / y)"},
     {"hypotf", "use sqrtf(x * x + y * y)"}, {"hypot", "use sqrt(x * x + y * y)"}, {"cbrtf", "use __powf(x, 1.0f / 3)"},
+    {"__frsqrt_rn", "use rsqrtf(x), which is less accurate"},
     {"atan2f", HELP_NO_INTRINSIC}, {"atan2", HELP_NO_INTRINSIC}, {"atanf", HELP_NO_INTRINSIC}, {"atan", HELP_NO_INTRINSIC}, {"asinf", HELP_NO_INTRINSIC}, {"asin", HELP_NO_INTRINSIC},
     {"acosf", HELP_NO_INTRINSIC}, {"acos", HELP_NO_INTRINSIC}, {"erff", HELP_NO_INTRINSIC}, {"erf", HELP_NO_INTRINSIC}, {"log1pf", HELP_NO_INTRINSIC}, {"expm1f", HELP_NO_INTRINSIC},
     {"curand_uniform", "compute numbers from the index"}, {"curand_normal", "compute numbers from the index"},
