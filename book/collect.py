@@ -5,6 +5,7 @@ Pages keep their paths, so that links between them work. Folds become directives
 lesson gets the diff from the step before; a linked source file gets its own page. Unchanged files are not rewritten, so
 that Sphinx does not read them again."""
 
+import gzip
 import os
 import re
 import sys
@@ -14,8 +15,9 @@ from book.contents import FIRST, ROOT, chapters, file_of, program_of, step_befor
 
 LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
 FENCE = re.compile(r"^ *(```|~~~)")
-LANGUAGES = {".cu": "cuda", ".c": "c", ".h": "c", ".py": "python", ".sh": "bash", "Dockerfile": "docker"}
 AS_THEY_ARE = {".csv", ".svg", ".webp", ".ipynb"}
+LONG_BYTES = 10_000  # longer tables and outputs are in the book as files compressed by gzip
+PACKED = ".gz"
 
 
 def folds(text):
@@ -48,6 +50,15 @@ def with_change(text, page):
     return text.replace("\n## Predict before you run\n", "\n```{change} %s %s\n```\n\n## Predict before you run\n" % tuple(paths))
 
 
+def with_packed_files(text, page):
+    """The text with links to compressed files where it links to long tables and outputs."""
+    def packed(found):
+        target = ROOT / os.path.normpath(Path(page).parent / found[1])
+        is_long = target.suffix in (".csv", ".txt") and target.is_file() and target.stat().st_size > LONG_BYTES
+        return found[0].replace(found[1], found[1] + PACKED) if is_long else found[0]
+    return LINK.sub(packed, text)
+
+
 def list_of(pages, *options):
     """A table of contents of (title or "", page) pairs; pages are absolute paths."""
     entries = [f"{title} <{'self' if page == FIRST else '/' + page}>" if title else f"/{page}" for title, page in pages]
@@ -56,7 +67,7 @@ def list_of(pages, *options):
 
 def page_text(page):
     text = file_of(page).read_text(encoding="utf-8")
-    text = with_change(without_navigation(folds(text)), page)
+    text = with_packed_files(with_change(without_navigation(folds(text)), page), page)
     following = [chapter.pages[1:] for chapter in chapters() if chapter.head == page and len(chapter.pages) > 1]
     return text + "".join(list_of([("", each) for each in pages], ":hidden:") for pages in following)
 
@@ -76,10 +87,8 @@ def chapter_text(chapter):
 
 
 def source_text(path):
-    """The page of a source file, with line numbers; excluded from the search."""
-    language = LANGUAGES.get(path.suffix or path.name, "text")
-    return (f"---\norphan: true\nnosearch: true\n---\n\n# {path}\n\n"
-            f"```{{literalinclude}} /{path}.txt\n:language: {language}\n:linenos:\n```\n")
+    """The page of a source file; excluded from the search."""
+    return f"---\norphan: true\nnosearch: true\n---\n\n# {path}\n\n```{{source}} {path}\n```\n"
 
 
 def folder_text(folder, known):
@@ -92,7 +101,7 @@ def folder_text(folder, known):
 def linked(page, text):
     """The files and folders that a page links to, without pages, as paths in the repository."""
     targets = (os.path.normpath(Path(page).parent / target) for target in LINK.findall(text) if "://" not in target)
-    return {Path(target) for target in targets if (ROOT / target).exists() and not target.endswith(".md")}
+    return {Path(target) for target in targets if (ROOT / target.removesuffix(PACKED)).exists() and not target.endswith(".md")}
 
 
 def collected():
@@ -111,10 +120,11 @@ def collected():
 def files_of_target(path, known):
     if (ROOT / path).is_dir():
         return {f"{path}/folder.md": folder_text(path, known)}
+    if path.suffix == PACKED:
+        return {str(path): gzip.compress((ROOT / path.with_suffix("")).read_bytes(), mtime=0)}
     if path.suffix in AS_THEY_ARE:
         return {str(path): (ROOT / path).read_bytes()}
-    text = (ROOT / path).read_text(encoding="utf-8")
-    return {f"{path}.txt": text, f"{path}.md": source_text(path)}
+    return {f"{path}.md": source_text(path)}
 
 
 def update(folder, files):

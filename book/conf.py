@@ -9,7 +9,8 @@ from book.extensions import figures
 project = "Parallel reduction in CUDA, step by step"
 root_doc = "index"
 extensions = ["myst_parser", "sphinx_design", "sphinx_copybutton",
-              *(f"book.extensions.{name}" for name in ("change", "exercises", "figures", "flight", "glossary", "lesson", "links", "policy", "search"))]
+              *(f"book.extensions.{name}" for name in ("change", "chapters", "exercises", "figures", "flight", "glossary", "lean", "lesson", "links", "policy", "search",
+                                                     "source"))]
 myst_enable_extensions = ["colon_fence"]
 myst_heading_anchors = 4
 highlight_language = "none"
@@ -20,12 +21,12 @@ html_title = "Parallel reduction in CUDA"
 templates_path = ["templates"]
 html_static_path = ["static"]
 html_css_files = ["book.css", *(["player/player.css"] if figures.player_files() else [])]
-html_js_files = ["book.js", *((name, {"defer": "defer"}) for name in figures.player_files())]
+html_js_files = ["book.js"]
 html_copy_source = False
 html_use_index = False
 html_show_sphinx = False
 html_show_copyright = False
-html_additional_pages = {"search": "search.html"}
+html_additional_pages = {"search": "search.html", "contents": "contents.html"}
 html_permalinks_icon = "#"
 html_theme_options = {"top_of_page_buttons": []}
 pygments_dark_style = "github-dark"

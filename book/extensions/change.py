@@ -64,7 +64,7 @@ def stretch(old, new, kind, old_from, old_to, new_from, new_to):
 
 
 def side(element, lines, first, end):
-    return "".join(f'<{element} class="row"><span class="number">{number + 1}</span><code>{lines[number]}</code></{element}>'
+    return "".join(f'<{element} class="row"><i>{number + 1}</i><code>{lines[number]}</code></{element}>'
                    for number in range(first, end))
 
 

@@ -11,6 +11,7 @@ from sphinx.util.docutils import SphinxDirective
 
 from book.contents import ROOT
 from book.exercises import data
+from book.extensions import figures
 from drywarp.learn import exercise as exercises
 
 # Names in a task: out[blockIdx.x], threadIdx.x, __syncthreads(), atomicAdd, n = 900
@@ -64,6 +65,7 @@ def add_scripts(app, page, template, context, doctree):
     for name in PAGES.get(page, ()):
         app.add_js_file(f"exercises/{name}.js", defer="defer", priority=900)
     if page in PAGES:
+        figures.add_player(app)
         app.add_js_file("player/simulator.js", defer="defer")
         app.add_js_file("codemirror/codemirror.js", priority=700, defer="defer")  # before the player's scripts
         app.add_css_file("codemirror/codemirror.css", priority=700)

@@ -1,6 +1,8 @@
 """Inlines SVG charts and figures, so that they use the page's colours, and puts a lesson's player before its Tries."""
 
+import difflib
 import html
+import json
 import re
 import shutil
 from pathlib import Path
@@ -20,6 +22,8 @@ except ImportError:  # not available on all machines (book/requirements.txt): sc
 PLAYER = ROOT / "book/player"
 EDITOR = ROOT / "build/book/codemirror"  # of book/editor.py
 NAMED = re.compile(r'\bid="|url\(#|href="#')
+REFERENCE = re.compile(r'(?:url\(#|href="#)([^")]*)')
+LONG_NUMBER = re.compile(r"(scale\([^)]*\))|(-?\d+\.\d{3,})")
 WATCH = "Edit the code, remove a barrier, choose a size, or press a Try: the program runs again in this page."
 RUNS_AT_ONCE = re.compile(r'<figure class="player"(?![^>]*data-wait)')
 DARK = "@media (prefers-color-scheme: dark)"
@@ -29,12 +33,26 @@ def inline(svg, name, words):
     """An SVG file as an element of a page: `words` is its label; `name` makes its ids and rules unique."""
     svg = svg[svg.index("<svg"):]
     svg = re.sub(r"<metadata>.*?</metadata>|<title>.*?</title>", "", svg, flags=re.S)
-    svg = NAMED.sub(lambda found: f"{found[0]}{name}-", svg)
+    kind = "chart" if "matplotlib" in svg else "picture"
+    svg = shortened(svg) if kind == "chart" else svg
+    svg = NAMED.sub(lambda found: f"{found[0]}{name.replace('figure-', 'f')}-", svg)
     svg = re.sub(r"<style>(.*?)</style>", lambda found: f"<style>{apart(found[1], f'#{name}')}</style>", svg, flags=re.S)
-    svg = re.sub(r"(fill|stroke): (#(?:000000|ffffff|b0b0b0|606060|707070|0072b2))\b",
-                 lambda found: f"{found[1]}: var(--chart-{found[2][1:]}, {found[2]})", svg)
-    return svg.replace("<svg", f'<svg id="{name}" class="{"chart" if "matplotlib" in svg else "picture"}" role="img" '
+    svg = re.sub(r"(fill|stroke): ?(#(?:000000|ffffff|b0b0b0|606060|707070|0072b2))\b",
+                 lambda found: f"{found[1]}:var(--chart-{found[2][1:]},{found[2]})", svg)
+    return svg.replace("<svg", f'<svg id="{name}" class="{kind}" role="img" '
                                f'aria-label="{html.escape(words)}"', 1).replace(' role="img">', ">", 1)
+
+
+def shortened(svg):
+    """A chart of matplotlib with hundredths of a point, short names, and nothing unseen: a third of its bytes."""
+    names = {name: f"{number:x}" for number, name in enumerate(dict.fromkeys(REFERENCE.findall(svg)))}
+    svg = re.sub(r"<!--.*?-->|<g/>|\s+(?=<)", "", svg, flags=re.S)
+    svg = re.sub(r' id="([^"]*)"', lambda found: f' id="{names[found[1]]}"' if found[1] in names else "", svg)
+    svg = REFERENCE.sub(lambda found: found[0].replace(found[1], names[found[1]]), svg)
+    svg = LONG_NUMBER.sub(lambda found: found[1] or f"{float(found[2]):.2f}".rstrip("0").rstrip("."), svg)
+    svg = re.sub(r'(?<= d=")[^"]*', lambda found: re.sub(r"\s*([A-Za-z])\s*", r"\1", found[0]), svg)
+    svg = svg.replace("xlink:href", "href").replace(": ", ":").replace("; ", ";")
+    return re.sub(r' transform="translate\(([-.\d]+) 0\)"/>', lambda found: f' x="{round(float(found[1]))}"/>', svg)  # hundredths of a letter's height
 
 
 def apart(style, within):
@@ -137,6 +155,12 @@ def player_files():
     return [f"player/{name}.js" for name in SCRIPTS[1:] if (PLAYER / f"{name}.js").exists()] if (PLAYER / "player.js").exists() else []
 
 
+def add_player(app):
+    """Adds the player's own scripts to a page."""
+    for name in player_files():
+        app.add_js_file(name, defer="defer", priority=800)  # after the editor
+
+
 def make_room(app, page, template, context, doctree):
     """Pages with a player load its editor, and have no list of headings: the player needs the width."""
     if doctree and 'class="player"' in context["body"]:
@@ -144,8 +168,35 @@ def make_room(app, page, template, context, doctree):
         app.add_js_file("codemirror/codemirror.js", priority=700, defer="defer")  # before the player's scripts
         app.add_css_file("codemirror/codemirror.css", priority=700)
         app.add_css_file("wide.css", priority=900)  # after book.css
+        add_player(app)
         if RUNS_AT_ONCE.search(context["body"]):
             app.add_js_file("player/simulator.js", **{"async": "async", "data-start": "data-start"})
+
+
+def without_repetition(script):
+    """A program's script, in which a Try's source is written as what it replaces in the lesson's: a fifth of the bytes."""
+    head, text = script.split("] = ", 1)
+    program, _ = json.JSONDecoder().raw_decode(text)
+    lesson, pieces = program["source"]["text"], {'"@"': "lesson.join('')"}
+    lines = lesson.splitlines(keepends=True)
+    program["source"]["text"] = "@"
+    for number, one in enumerate(each for each in program["tries"] if isinstance(each.get("source"), str)):
+        pieces[f'"@{number}"'], one["source"] = replacement(lines, one["source"].splitlines(keepends=True)), f"@{number}"
+    text = dense(program)
+    for mark, piece in pieces.items():
+        text = text.replace(mark, piece)
+    return f"{{ const lesson = {dense(lines)};\n{head}] = {text}; }}\n"
+
+
+def replacement(old, new):
+    """The JavaScript that makes the lines `new`, as a text, of the constant `lesson`, the lines `old`."""
+    parts = [f"...lesson.slice({begin},{end})" if kind == "equal" else dense("".join(new[start:stop]))
+             for kind, begin, end, start, stop in difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes() if kind != "delete"]
+    return f"[{','.join(parts)}].join('')"
+
+
+def dense(value):
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def copy_player(app):
@@ -154,7 +205,9 @@ def copy_player(app):
         return
     static = Path(app.outdir, "_static")
     shutil.copytree(EDITOR, static / "codemirror", dirs_exist_ok=True)
-    shutil.copytree(PLAYER, static / "player", dirs_exist_ok=True)
+    shutil.copytree(PLAYER, static / "player", dirs_exist_ok=True, ignore=shutil.ignore_patterns("*.md", "harness"))
+    for path in (static / "player/programs").glob("*.js"):
+        path.write_text(without_repetition(path.read_text(encoding="utf-8")), encoding="utf-8")
     for name in player_files():
         script = static / name
         if minify:

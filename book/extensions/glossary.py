@@ -1,7 +1,6 @@
-"""The glossary's words are linked where they first stand in a page; the link says what the word means."""
+"""The glossary's words are linked where they first stand in a page; book/static/book.js adds to the link what the word means."""
 
 import functools
-import html
 import re
 
 from docutils import nodes
@@ -68,8 +67,7 @@ def linked(text, left, glossary):
 
 
 def link(shown, word, glossary):
-    means = html.escape(words()[word])
-    return nodes.raw("", f'<a class="word" href="{glossary}#{anchor(word)}" data-means="{means}">{shown}</a>', format="html")
+    return nodes.raw("", f'<a class="word" href="{glossary}#{anchor(word)}">{shown}</a>', format="html")
 
 
 def setup(app):

@@ -1,5 +1,7 @@
 """What the search looks through (book/static/search.js). A page from a disk may not fetch others, so their text comes as a script."""
 
+import base64
+import gzip
 import json
 from pathlib import Path
 
@@ -22,7 +24,8 @@ def write_texts(app, error):
     if error or app.builder.name != "html":
         return
     pages = [entry(app, page, part) for page, part in in_order()]
-    script = f"const bookPages = {json.dumps(pages, ensure_ascii=False)};\n"
+    packed = base64.b64encode(gzip.compress(json.dumps(pages, ensure_ascii=False).encode(), mtime=0)).decode()
+    script = f'const packedPages = "{packed}"; // JSON, compressed by gzip, in base64\n'
     Path(app.outdir, "_static/texts.js").write_text(script, encoding="utf-8")
 
 

@@ -23,6 +23,15 @@ function openFold() {
     }
 }
 
+// Adds to the glossary's words what they mean (chapters.js), and to the switch of the colours its icons.
+function fillIn() {
+    for (const word of document.querySelectorAll("a.word"))
+        word.dataset.means = bookWords[word.hash.slice(1)];
+    const icons = [["auto-light", "sun-with-moon"], ["auto-dark", "moon-with-sun"], ["dark", "moon"], ["light", "sun"]];
+    for (const button of document.querySelectorAll("button.theme-toggle"))
+        button.innerHTML = icons.map(([when, name]) => `<svg class="theme-icon-when-${when}"><use href="#svg-${name}"></use></svg>`).join("");
+}
+
 // Keeps the explanation of a word within the window.
 function turnMeanings() {
     for (const word of document.querySelectorAll("a.word"))
@@ -61,7 +70,7 @@ function update() {
     turnMeanings();
 }
 
-document.addEventListener("DOMContentLoaded", () => { namePlaces(); offerTries(); update(); openFold(); });
+document.addEventListener("DOMContentLoaded", () => { fillIn(); namePlaces(); offerTries(); update(); openFold(); });
 window.addEventListener("resize", update);
 window.addEventListener("hashchange", openFold);
 window.addEventListener("beforeprint", openAll);

@@ -1,5 +1,7 @@
-// The full-text search of all pages (bookPages, from book/extensions/search.py), in the page, without a server.
+// The full-text search of all pages (bookPages, which book/extensions/search.py packs into texts.js), in the page, without a server.
 "use strict";
+
+let bookPages = [];
 
 const MOST = 40;                     // results
 const BEFORE = 80, AFTER = 170;     // characters of an excerpt
@@ -158,4 +160,9 @@ function answer() {
     document.getElementById("search-results").append(...found.map((one) => shown(one, terms.single.map(({ pattern }) => pattern))));
 }
 
-answer();
+async function unpack(packed) {
+    const bytes = Uint8Array.from(atob(packed), (character) => character.charCodeAt(0));
+    return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).json();
+}
+
+unpack(packedPages).then((pages) => { bookPages = pages; answer(); });
