@@ -19,7 +19,7 @@ function showVerdict(view, verdict) {
     const findings = [...verdict.findings.values()].map((one) => Exercises.findingBox(one, editor));
     boxes.details.replaceChildren(...Exercises.messageBoxes(verdict, editor), ...findings, ...page.Player.printed(verdict.printed),
         ...(["solved", "missed goal"].includes(kind) ? [paragraph(Exercises.tried(verdict), "ex-tried")] : []));
-    showGoals(view, verdict.row);
+    showGoals(view, verdict.row, verdict.rowAt);
     boxes.watch.hidden = !verdict.last;
     Exercises.outdate(boxes.player, verdict.last && (() => watch(view)));
     if (verdict.row && task.goals.length && (verdict.good || !progress.load().done.includes(task.name))) // the counts stay those of the solution
@@ -35,8 +35,8 @@ function keepVerdict(view, words, isGood) {
     showWhy(view);
 }
 
-function showGoals({task, boxes}, row) {
-    const head = [`at n = ${task.counts_at.toLocaleString("en-US")}`, "goal", ...(row ? ["yours"] : [])];
+function showGoals({task, boxes}, row, n = task.counts_at) {
+    const head = [`at n = ${n.toLocaleString("en-US")}`, "goal", ...(row ? ["yours"] : [])];
     boxes.goals.replaceChildren(...(task.goals.length ? [Exercises.table(Exercises.goalRows(task, row), head)] : []));
 }
 

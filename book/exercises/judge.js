@@ -5,7 +5,7 @@
 //   sizes         n that were tried: "" if right, else the error
 //   wrong, wrongAt, over   the first wrong result, its n, and the time limit that stopped the run
 //   findings      by kind and places: the title, and lines about it
-//   row, missed   counters at the exercise's own n, and the goals that they miss
+//   row, rowAt, missed   counters at the exercise's own n or, if goals are missed at others only, at one of these; that n; these goals
 //   printed       what the kernel printed
 //   last          the source and the PTX of the kernel that was run
 (function (page) {
@@ -143,10 +143,13 @@ Exercises.addFindings = function ({findings, addresses}, values, verdict) {
 
 // ---- Counters
 
-Exercises.lastRow = function (table) {
-    const lines = table.trim().split("\n"), names = lines[0].split(","), values = lines[lines.length - 1].split(",");
-    return lines.length > 1 ? Object.fromEntries(names.map((name, k) => [name, values[k]])) : null;
-};
+// The rows of a table of counters, one for each launch.
+function rowsOf(table) {
+    const [names, ...rows] = table.trim().split("\n").map((line) => line.split(","));
+    return rows.map((values) => Object.fromEntries(names.map((name, k) => [name, values[k]])));
+}
+
+Exercises.lastRow = (table) => rowsOf(table).pop() || null;
 
 // The value of a counter in a row, for the whole launch or the average block.
 Exercises.count = function ({counter, per_block: perBlock}, row) {
@@ -156,6 +159,16 @@ Exercises.count = function ({counter, per_block: perBlock}, row) {
 };
 
 const isMissed = (goal, row) => (goal.least ? Exercises.count(goal, row) < goal.least : Exercises.count(goal, row) > goal.most);
+
+// The goals that a run at n misses (drywarp/learn/exercise.py).
+const missedAt = ({goals, counts_at: own}, n, row) => goals.filter((goal) => (goal.per_block || n === own || (n < own && !goal.least)) && isMissed(goal, row));
+
+// Adds to the verdict the counters of the launches at these n, of which the last is the exercise's own, and the goals that they miss.
+function addCounters(task, launched, counters, verdict) {
+    const rows = rowsOf(counters), runs = rows.length === launched.length ? launched.map((n, k) => ({n, row: rows[k]})).reverse() : [{n: task.counts_at, row: null}];
+    const {n, row} = runs.find((run) => run.row && missedAt(task, run.n, run.row).length) || runs[0];
+    Object.assign(verdict, {row, rowAt: n, missed: row ? missedAt(task, n, row) : task.goals});
+}
 
 // ---- Judging
 
@@ -216,16 +229,16 @@ function triesOf(task, random) {
 
 const isRight = (verdict) => !verdict.wrong && !verdict.findings.size;
 
-// Runs all sizes in the default order, then the exercise's own n, at which goals are counted; and two sizes in the other orders; until
+// Runs all sizes in the default order, then the exercise's own n; and two sizes in the other orders; until
 // something is wrong.
 async function runAll(task, kernel, verdict, {random, isOver}) {
     const tries = triesOf(task, random), again = [...new Set([Math.max(...tries), tries[tries.length - 1]])].sort((a, b) => a - b);
     for (const [number, orders] of ORDERS.entries()) {
-        const {printed, counters} = await session(task, kernel, number ? again : [...tries, task.counts_at], orders, verdict);
+        const sizes = number ? again : [...tries, task.counts_at], {printed, counters} = await session(task, kernel, sizes, orders, verdict);
         if (number === 0) {
             verdict.printed = printed;
-            verdict.row = verdict.wrong ? null : Exercises.lastRow(counters);
-            verdict.missed = verdict.wrong ? [] : task.goals.filter((goal) => !verdict.row || isMissed(goal, verdict.row));
+            if (!verdict.wrong)
+                addCounters(task, sizes, counters, verdict);
         }
         if (!isRight(verdict) || isOver())
             return;
@@ -246,7 +259,7 @@ Exercises.compileKernel = async function (text, file, name, count, verdict) {
 
 // Judges a text. isOver: whether the verdict is no longer wanted, which is asked between sessions; then it is null.
 Exercises.judge = async function (task, text, {random = Math.random, isOver = () => false, seconds = SECONDS} = {}) {
-    const verdict = {diagnostics: [], said: [], sizes: {}, over: "", wrong: "", wrongAt: 0, findings: new Map(), row: null, missed: [], printed: null, last: null};
+    const verdict = {diagnostics: [], said: [], sizes: {}, over: "", wrong: "", wrongAt: 0, findings: new Map(), row: null, rowAt: task.counts_at, missed: [], printed: null, last: null};
     const kernel = await Exercises.compileKernel(text, `${task.name}.cu`, task.kernel, Object.keys(task.runs[0].arguments).length, verdict);
     if (kernel && !isOver()) {
         const timer = setTimeout(() => page.Simulator.stop(), 1000 * seconds);

@@ -20,6 +20,7 @@ MIN_FREE = 64 << 20  # bytes on the disk; with less, a compiler's failure is bla
 MAX_LESSON, MAX_FILE = 32 << 10, 1 << 20  # characters, bytes
 MAX_LINES, MAX_SAID = 12, 1 << 16  # of the compiler's messages: lines shown, bytes kept
 COMPILE_SECONDS, COMPILE_MEMORY = 180, "4G"
+READABLE = 0o644  # a file that another user than root, who compiles, can read
 COMPILE_FILE, COMPILE_SPACE = "64M", "256M"  # the largest file, and all together
 LAST_PART = """
 // ==== The judge's part. ====
@@ -120,11 +121,14 @@ def build(path, folder, options, answer):
     source, program = folder / "whole/program.cu", folder / "whole/program"
     source.parent.mkdir()
     source.write_text(text, encoding="utf-8")
-    (folder / name_to_compile(path)).write_bytes(path.read_bytes())  # the checker quotes its lines
+    quoted = folder / name_to_compile(path)
+    quoted.write_bytes(path.read_bytes())  # the checker quotes its lines
+    for file in (source, quoted):
+        file.chmod(READABLE)
     includes = folder / "includes"
     command = [options.nvcc, *shlex.split(options.options), *(["-MD", "-MF", str(includes)] if answer.shape.forbidden else []),
                "-o", str(program), str(source), str(options.object), "-lpthread"]
-    status, said = compiled(command, folder, "--read", str(options.object))
+    status, said = compiled(command, folder, "--write", str(source.parent), "--read", str(options.object))
     add_messages(answer, status, said, status == 0 and program.exists())
     if answer.built and answer.shape.forbidden:
         check_includes(includes, answer)
@@ -168,10 +172,10 @@ def is_disk_full(folder):
 
 
 def compiled(command, folder, *more):
-    """The compiler's status and messages. It may write into the folder, and read the system, the paths in `more`, and itself: nvcc with its toolkit."""
+    """The compiler's status and messages. It may write into the folder, use the paths in `more`, and read the system and itself: nvcc with its toolkit."""
     paths = (Path(command[0]), Path(command[0]).resolve())
     toolkits = [word for path in paths for word in ("--run", str(path.parent.parent if path.parent.name == "bin" else path))]
-    allowed = ["--system", *toolkits, *more, "--write", str(folder), "--seconds", str(COMPILE_SECONDS), "--memory", COMPILE_MEMORY,
+    allowed = ["--system", *toolkits, "--write", str(folder), *more, "--seconds", str(COMPILE_SECONDS), "--memory", COMPILE_MEMORY,
                "--file-bytes", COMPILE_FILE, "--space", COMPILE_SPACE]
     status, said = run_compiler(command, allowed)
     if status and any(os.strerror(error) in said for error in NO_SPACE):  # there may be space by now

@@ -15,8 +15,8 @@ class OfExercise(shapes.Shape):
     """The shape of an exercise; its sizes are known after the run, since some are random."""
     least_bytes = None  # an exercise has no lower bound
 
-    def __init__(self, task, sizes=()):
-        super().__init__((task.kernel,), "", "docs/learn.md", sizes=tuple(sizes), counted_at=task.counts_at, promise=f"is for exercise {task.number}, {task.title}")
+    def __init__(self, task, sizes=(), counted_at=0):
+        super().__init__((task.kernel,), "", "docs/learn.md", sizes=tuple(sizes), counted_at=counted_at or task.counts_at, promise=f"is for exercise {task.number}, {task.title}")
         self.task = task
 
 
@@ -32,12 +32,13 @@ def judged(path, folder, options, answer):
     answer.unjudged = compiling.DISK_FULL if verdict.said and compiling.is_disk_full(folder) else ""
     answer.over = verdict.over
     answer.sizes = dict.fromkeys(task.sizes, NOT_TRIED) | {n: wrong and (verdict.over or wrong) for n, wrong in verdict.sizes.items()}
-    answer.shape = OfExercise(task, answer.sizes)
+    answer.shape = OfExercise(task, answer.sizes, verdict.row_at)
     if verdict.row and predicts:
         answer.sizes[task.counts_at] = wrong_predictions(task, text.decode(errors="replace"), verdict.row)
     if verdict.row and not (predicts and answer.sizes[task.counts_at]):  # wrong predictions do not get the counters
         answer.counters = shapes.totals([verdict.row])
-        answer.missed = [f"{goal.of(verdict.row):,} {goal.words}, {goal.limit}" for goal in verdict.missed]
+        where = "" if verdict.row_at == task.counts_at else f" at n = {verdict.row_at:,}"
+        answer.missed = [f"{goal.of(verdict.row):,} {goal.words}{where}, {goal.limit}" for goal in verdict.missed]
 
 
 def wrong_predictions(task, text, row):

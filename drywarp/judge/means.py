@@ -8,9 +8,10 @@ import os
 import resource
 import struct
 import sys
+from pathlib import Path
 
 LIBC = ctypes.CDLL(None, use_errno=True)
-NO_NEW_PRIVILEGES, DEATH_SIGNAL = 38, 1  # of prctl
+NO_NEW_PRIVILEGES, DEATH_SIGNAL, DUMPABLE = 38, 1, 4  # of prctl
 SYSTEM_FOLDERS = ["/usr", "/lib", "/lib64", "/bin"]
 LIBRARIES = ["/usr/lib", "/usr/lib64", "/lib", "/lib64"]
 DEVICES = ["/dev/null", "/dev/urandom", "/dev/zero"]
@@ -39,8 +40,36 @@ def succeeds(means, *arguments):
 
 
 def works(means, *arguments):
-    """Whether a function works with no_new_privs set."""
-    return succeeds(lambda: LIBC.prctl(NO_NEW_PRIVILEGES, 1, 0, 0, 0) or means(*arguments))
+    """Whether a function works without root's rights, and with no_new_privs set."""
+    return succeeds(lambda: drop_root() or LIBC.prctl(NO_NEW_PRIVILEGES, 1, 0, 0, 0) or means(*arguments))
+
+
+# ---- The user
+
+UNPRIVILEGED = 65534  # the overflow user and group
+
+
+def drop_root():
+    """Turns a process of root into one of the unprivileged user, for good; has no effect for another user. Raises OSError where root cannot."""
+    if os.getuid():
+        return
+    os.setgroups([])
+    os.setresgid(UNPRIVILEGED, UNPRIVILEGED, UNPRIVILEGED)
+    os.setresuid(UNPRIVILEGED, UNPRIVILEGED, UNPRIVILEGED)
+    LIBC.prctl(DUMPABLE, 1, 0, 0, 0)  # else its files in /proc, such as uid_map, remain root's
+
+
+def is_hidden(path):
+    """Whether only its owner, such as root, can read a file or enter a folder."""
+    path = Path(path).resolve()
+    folders = [path, *path.parents] if path.is_dir() else path.parents
+    return not all(folder.stat().st_mode & 0o001 for folder in folders) or path.is_file() and not path.stat().st_mode & 0o004
+
+
+def device_python():
+    """The Python of the device and its prefix: this one or, if only root can read it, the system's."""
+    own = os.path.realpath(sys.executable)
+    return (own, sys.base_prefix) if os.getuid() or not is_hidden(own) else (os.path.realpath("/usr/bin/python3"), "/usr")
 
 
 # ---- Landlock: which files. Since Linux 5.13; the numbers are of <linux/landlock.h>, and the system calls are the same on all machines.
@@ -94,8 +123,7 @@ def allow_beneath(rules, path, rights):
 # ---- Namespaces: of <sched.h>
 
 OWN_USERS, OWN_NETWORK, OWN_PROCESSES, OWN_IPC, OWN_NAME = 0x10000000, 0x40000000, 0x20000000, 0x08000000, 0x04000000
-UNPRIVILEGED = 65534  # the overflow user and group
-MAX_OWN_PROCESSES = 4  # of the sandbox itself, in the namespace
+MAX_OWN_PROCESSES = 5  # of the sandbox itself, in the namespace
 
 
 def enter_namespaces():
@@ -138,6 +166,7 @@ def become_bubblewrap(options, *words):
 def has_bubblewrap(options):
     """Whether bubblewrap works here with these files."""
     def quietly():
+        drop_root()
         os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
         become_bubblewrap(options, "-c", "")
 

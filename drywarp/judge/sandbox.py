@@ -3,6 +3,7 @@
 
 It may read and run only the given paths, write only into DIR, and has no network. Its time, memory and files are limited, its environment is
 empty, and all of its processes are killed when it exits or its time is up. Mechanisms that this machine lacks are skipped; --measures lists those in force.
+Started by root, it runs the command as an unprivileged user, which then owns DIR, unless everyone can write it.
 Exit status: the command's; 128 plus the signal's number; 122: too much memory; 123: too much file space; 124: time limit; 125: the sandbox failed."""
 
 import argparse
@@ -17,8 +18,8 @@ if not __package__:  # run as a file: the judge runs it so, without its own sett
     sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 from drywarp.errors import Parser
 from drywarp.judge import cgroup
-from drywarp.judge.means import (DEATH_SIGNAL, LIBC, NO_NEW_PRIVILEGES, MAX_OWN_PROCESSES, SYSTEM_FOLDERS, become_bubblewrap, enter_namespaces, has_bubblewrap,
-                                 landlock_version, limit, restrict_calls, restrict_files, tried, works)
+from drywarp.judge.means import (DEATH_SIGNAL, LIBC, NO_NEW_PRIVILEGES, MAX_OWN_PROCESSES, SYSTEM_FOLDERS, UNPRIVILEGED, become_bubblewrap, drop_root,
+                                 enter_namespaces, has_bubblewrap, landlock_version, limit, restrict_calls, restrict_files, tried, works)
 
 MEMORY_OVER, SPACE_OVER, TIME_OVER, SANDBOX_FAILED = 122, 123, 124, 125
 MOST = "max"  # of a control group: no limit
@@ -26,7 +27,7 @@ LOOKS = 0.1  # seconds between two looks at the space that files take
 NEEDED = {"PATH": "/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8"}
 
 
-# ---- The processes: this one watches the clock; below it, the first of a namespace; below that the command.
+# ---- The processes: this one watches the clock; below it, one without root's rights; below that, the first of a namespace; below that, the command.
 
 def become(options):
     """Turns this process into the command."""
@@ -61,18 +62,32 @@ def forked(run):
     os._exit(or_failed(run))
 
 
-def bubblewrapped(options, group):
-    """This program again, in bubblewrap, where it becomes the command."""
-    if group:
-        group.enter()
-    become_bubblewrap(options, os.path.abspath(__file__), "--inside", *sys.argv[1:])
-
-
-def first_process(options, group):
-    """In a namespace of processes the first one: when it ends, all end."""
+def enclosed(options, group):
+    """Enters the control group, which only root may, then drops root's rights; bubblewrap or namespaces are those of the remaining user."""
     LIBC.prctl(DEATH_SIGNAL, signal.SIGKILL)
     if group:
         group.enter()
+    drop_root()
+    LIBC.prctl(DEATH_SIGNAL, signal.SIGKILL)  # again: a change of the user clears it
+    if has_bubblewrap(options):  # this program again, in bubblewrap, where it becomes the command
+        become_bubblewrap(options, os.path.abspath(__file__), "--inside", *sys.argv[1:])
+    options.apart = works(enter_namespaces)  # tried on another process first: half of it would be worse than nothing
+    if options.apart:
+        enter_namespaces()
+    os._exit(status_of(os.waitpid(forked(lambda: first_process(options)), 0)[1]))
+
+
+def give_away(folders):
+    """Gives root's folders, without their contents, to the unprivileged user, except those that everyone can write, such as /tmp."""
+    for folder in folders:
+        about = os.stat(folder)
+        if about.st_uid == 0 and not about.st_mode & 0o002:
+            os.chown(folder, UNPRIVILEGED, UNPRIVILEGED)
+
+
+def first_process(options):
+    """In a namespace of processes the first one: when it ends, all end."""
+    LIBC.prctl(DEATH_SIGNAL, signal.SIGKILL)
     command = forked(lambda: become(options))
     while True:
         child, word = os.wait()
@@ -113,11 +128,9 @@ def watched(options):
     LIBC.prctl(DEATH_SIGNAL, signal.SIGKILL)
     os.setpgid(0, 0)
     group = cgroup.made(options.memory, options.threads + MAX_OWN_PROCESSES)
-    begin = bubblewrapped if has_bubblewrap(options) else first_process
-    options.apart = begin == first_process and works(enter_namespaces)  # tried on another process first: half of it would be worse than nothing
-    if options.apart:
-        enter_namespaces()
-    child = forked(lambda: begin(options, group))
+    if os.getuid() == 0:
+        give_away(options.write)
+    child = forked(lambda: enclosed(options, group))
     status = watch(child, options)
     if status in (TIME_OVER, SPACE_OVER):
         os.kill(child, signal.SIGKILL)

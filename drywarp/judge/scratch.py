@@ -15,11 +15,19 @@ OURS = re.compile(rf"{PREFIX}[a-z0-9_]{{8}}")  # as tempfile names them
 YOUNG_S = 60  # younger folders may not be locked yet
 
 
+def made(below=None, prefix=None):
+    """A new folder of the judge. Root's can be passed through, because its programs run as another user, and own the folders in it."""
+    path = Path(tempfile.mkdtemp(prefix=prefix, dir=below))
+    if os.getuid() == 0:
+        path.chmod(0o711)
+    return path
+
+
 @contextlib.contextmanager
 def folder():
     """A folder that is removed at the end; if the run is killed, by the next one."""
     remove_left_ones(Path(tempfile.gettempdir()))
-    path = Path(tempfile.mkdtemp(prefix=PREFIX))
+    path = made(prefix=PREFIX)
     lock = os.open(path, os.O_RDONLY)  # not inherited by child processes
     try:
         fcntl.flock(lock, fcntl.LOCK_EX)

@@ -4,12 +4,10 @@ import csv
 import json
 import os
 import subprocess
-import sys
-import tempfile
 from pathlib import Path
 
-from drywarp.judge import shapes
-from drywarp.judge.means import LIBRARIES
+from drywarp.judge import scratch, shapes
+from drywarp.judge.means import LIBRARIES, device_python
 from drywarp.judge.processes import in_sandbox, started
 from drywarp.judge.words import without_folders
 
@@ -38,10 +36,10 @@ def program_command(program, limits):
 
 def device_command(folder, program, options, limits, orders):
     """The device in its sandbox, which writes counters and findings into the folder; the caller appends its pipe ends to the program."""
-    python, device, threads = os.path.realpath(sys.executable), folder / "device", options.threads or os.cpu_count() or 1
+    (python, prefix), device, threads = device_python(), folder / "device", options.threads or os.cpu_count() or 1
     device.mkdir()
     settings = {"SIM_COUNTERS": device / "counters.csv", "SIM_FINDINGS": device / "findings.json", "SIM_THREADS": threads} | orders
-    allowed = ["--system", "--run", python, "--read", sys.base_prefix, "--read", str(ROOT / "drywarp"), "--read", str(options.library),
+    allowed = ["--system", "--run", python, "--read", prefix, "--read", str(ROOT / "drywarp"), "--read", str(options.library),
                "--read", str(program.parent.parent), "--write", str(device), "--memory", DEVICE_MEMORY, "--reserves",
                "--threads", str(threads), "--file-bytes", DEVICE_FILE, *(f"--set={name}={value}" for name, value in settings.items() if value)]
     return [*in_sandbox(*limits, *allowed), python, "-I", "-S", str(ROOT / "drywarp/judge/check_device.py"), str(options.library)]
@@ -51,7 +49,7 @@ class Session:
     """A running program and its device, each in its own sandbox. They are connected by pipes; the judge is connected only to the device."""
 
     def __init__(self, program, options, seconds, **orders):
-        self.folder = Path(tempfile.mkdtemp(dir=program.parent.parent.parent))
+        self.folder = scratch.made(program.parent.parent.parent)
         self.shape, self.limit, self.ended = options.shape, options.seconds, False
         self.reported = 0  # lines of the simulator that were returned by fault()
         self.rows = 0  # rows of counters.csv from earlier runs

@@ -127,7 +127,7 @@ class Exercise:
     random_sizes: Optional[tuple] = None  # the range of the two random n: from, to, step; None: from 1 to the largest of the sizes
     goals: tuple = ()
     questions: tuple = ()  # kind predict: one Count a question; its words are in the learner's file
-    counted_at: int = 0  # n at which goals and questions are counted; 0: the last of the sizes
+    counted_at: int = 0  # n at which goals and questions are counted; 0: the last of the sizes. Goals hold at other n, too: missed_at
     wrong: tuple = ()  # planted mistakes: (text of the answer, replacement); kind predict: (a question's words, wrong numbers)
     equivalent: dict = field(default_factory=dict)  # mutants of the answer that are correct, and why
     name: str = ""  # the folder's name
@@ -149,6 +149,10 @@ class Exercise:
         low, high, step = self.random_sizes or (1, max(self.sizes), 1)
         unknown = sorted(set(range(low, high + 1, step)).difference(self.sizes))
         return [*self.sizes, *random.sample(unknown, min(2, len(unknown)))]
+
+    def missed_at(self, n, row):
+        """The goals that a run at n misses. Those of the average block hold at any n, those of a whole launch up to `counts_at`, `least` only there."""
+        return [goal for goal in self.goals if (goal.per_block or n == self.counts_at or n < self.counts_at and not goal.least) and goal.is_missed(row)]
 
     def text(self, name):
         return (self.folder / name).read_text(encoding="utf-8")

@@ -13,11 +13,10 @@ import math
 import os
 import re
 import subprocess
-import sys
-import tempfile
 from pathlib import Path
 
 from drywarp.judge import compiling, processes, sandbox, scratch, verdicts
+from drywarp.judge.means import device_python
 from drywarp.judge.session import DEVICE_FILE, DEVICE_MEMORY, findings_in
 from drywarp.learn import exercise as exercises
 
@@ -42,7 +41,8 @@ class Verdict:
     wrong: str = ""  # the first wrong result, with its n, or why the run was stopped
     wrong_at: int = 0  # n of the first wrong result
     findings: dict = dataclasses.field(default_factory=dict)
-    row: dict = dataclasses.field(default_factory=dict)  # counters at the exercise's own n
+    row: dict = dataclasses.field(default_factory=dict)  # counters at row_at
+    row_at: int = 0  # the exercise's own n; if goals are missed at others only, one of these
     missed: list = dataclasses.field(default_factory=list)  # the goals that are not reached
     printed: list = dataclasses.field(default_factory=list)  # the first lines that the kernel printed
     ptx: bytes = b""  # the compiled kernel; empty if it cannot be run
@@ -104,13 +104,13 @@ class Session:
 
     def __init__(self, ptx, tools, orders, seconds=SECONDS, records=False):
         self.arrays = []  # of the last launch: (name, address, bytes)
-        self.folder = Path(tempfile.mkdtemp(dir=ptx.parent.parent))
+        self.folder = scratch.made(ptx.parent.parent)
         device = self.folder / "device"
         device.mkdir()
-        python = os.path.realpath(sys.executable)
+        python, prefix = device_python()
         settings = {"SIM_COUNTERS": device / "counters.csv", "SIM_FINDINGS": device / "findings.json", "SIM_THREADS": tools.threads,
                     "SIM_MAX_INSTRUCTIONS": MAX_INSTRUCTIONS} | orders | ({"SIM_RECORD": device / "recording"} if records else {})
-        allowed = ["--system", "--alone", "--seconds", str(seconds), "--run", python, "--read", sys.base_prefix, "--read", str(ROOT / "drywarp"),
+        allowed = ["--system", "--alone", "--seconds", str(seconds), "--run", python, "--read", prefix, "--read", str(ROOT / "drywarp"),
                    "--read", str(tools.library), "--read", str(ptx.parent), "--write", str(device), "--memory", DEVICE_MEMORY, "--reserves",
                    "--threads", str(tools.threads), "--file-bytes", DEVICE_FILE, *(f"--set={name}={value}" for name, value in settings.items())]
         program = [python, "-I", "-S", str(ROOT / "drywarp/learn/device.py"), str(tools.library), str(ptx), str(device / "printed.txt")]
@@ -214,7 +214,7 @@ def run_all(task, ptx, entry, tools, verdict):
             continue
         run_session(session, task, entry, sorted({max(sizes), sizes[-1]}) if number else sizes, verdict)
         if number == 0 and not verdict.wrong:
-            count(session, task, entry, verdict)
+            count(session, task, entry, sizes, verdict)
         finish(session, verdict)
 
 
@@ -295,13 +295,14 @@ def one_size(session, task, entry, n, data, verdict):
     return bool(wrong)
 
 
-def count(session, task, entry, verdict):
-    """Reads the counters at the exercise's own n, and the goals that they miss."""
+def count(session, task, entry, sizes, verdict):
+    """Runs the exercise's own n after these sizes, and reads the counters of all, and the goals that they miss: a kernel may be good at one n only."""
     if one_size(session, task, entry, task.counts_at, task.data(task.counts_at), verdict):
         return
-    rows = session.counters()
-    verdict.row = rows[-1] if rows else {}
-    verdict.missed = [goal for goal in task.goals if not verdict.row or goal.is_missed(verdict.row)]
+    launched, rows = [*sizes, task.counts_at], session.counters()
+    runs = list(zip(launched, rows))[::-1] if len(rows) == len(launched) else [(task.counts_at, {})]
+    verdict.row_at, verdict.row = next((run for run in runs if run[1] and task.missed_at(*run)), runs[0])
+    verdict.missed = task.missed_at(verdict.row_at, verdict.row) if verdict.row else list(task.goals)
 
 
 # ---- Judging
@@ -317,6 +318,7 @@ def judged(task, name, text, tools):
             return verdict
         source = folder / name
         source.write_bytes(text)
+        source.chmod(compiling.READABLE)
         ptx, verdict.said = to_ptx(source, folder, tools)
         if ptx:
             run_kernel(task, ptx, entry_of(ptx, task.kernel), tools, verdict)

@@ -151,7 +151,7 @@ def about(task, verdict):
     if verdict.missed:
         yield "    correct, but the goal is not reached yet:"
     if verdict.row and task.goals:
-        yield from goal_table(task, [f"at n = {task.counts_at:,}", "goal", "yours"], lambda goal: [goal.limit, f"{goal.of(verdict.row):,}"])
+        yield from goal_table(task, [f"at n = {verdict.row_at:,}", "goal", "yours"], lambda goal: [goal.limit, f"{goal.of(verdict.row):,}"])
 
 
 COMPARED = ("warp_instructions", "global_load_requests", "global_load_sectors", "shared_loads", "bank_conflicts", "block_barriers", "atomics")

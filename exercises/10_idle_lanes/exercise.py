@@ -25,5 +25,10 @@ EXERCISE = dict(
         ("own < 256", "own < 128"),
         ("own + s]", "own + 1]"),
         ("        __syncthreads();\n    }", "    }"),
+        # all threads load, by an atomic operation
+        ("if (own < 256)\n            sums[own] += sums[own + s]",
+         "int other = atomicOr((int *)sums + (tid + s) % 256, 0);\n        if (tid % (2 * s) == 0)\n            atomicAdd(sums + tid, __int_as_float(other))"),
+        # consecutive threads only at the sizes above
+        ("2 * s * tid", "gridDim.x < 3 || gridDim.x == 10 ? 2 * s * tid : tid % (2 * s) ? 256 : tid"),
     ),
 )

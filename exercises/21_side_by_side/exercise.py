@@ -24,5 +24,7 @@ EXERCISE = dict(
         ("256 * k + threadIdx.x", "threadIdx.x"),
         ("blockIdx.x * 1024", "blockIdx.x * 256"),
         ("k < 4", "k < 3"),
+        # the task's order, by atomic operations
+        ("256 * k + threadIdx.x;\n        out[i] = in[i]", "4 * threadIdx.x + k;\n        atomicExch((int *)out + i, atomicOr((int *)in + i, 0))"),
     ),
 )
