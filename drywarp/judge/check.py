@@ -15,12 +15,14 @@ import os
 import shutil
 import signal
 import sys
+import tempfile
 from pathlib import Path
 
 from drywarp import mine
 from drywarp.errors import Parser, fail
 from drywarp.judge import classroom, contract, exercise, sandbox, scratch, shapes, submissions
 from drywarp.judge.judging import NOT_SUPPORTED, checked, whole_program
+from drywarp.judge.means import UNPRIVILEGED, device_python, drop_root, is_hidden, succeeds
 from drywarp.judge.processes import interrupt
 from drywarp.judge.table import Table, row_of
 from drywarp.judge.verdicts import PASSED, UNUSABLE, WRONG
@@ -200,8 +202,17 @@ def refuse_without_sandbox(options):
     if not sandbox.confines_files():
         fail("programs are not judged here, because the system has neither Landlock (Linux 5.13) nor bubblewrap, which keep them from the files of this account; "
              "install bubblewrap, as in: sudo apt-get install bubblewrap")
-    if options.gradescope and os.getuid() == 0:
-        fail("an autograder judges programs as another user than root; run_autograder of make bundle does")
+    if os.getuid() == 0:
+        refuse_as_root(options)
+
+
+def refuse_as_root(options):
+    """Exits with one line where root cannot run programs as the unprivileged user."""
+    if not succeeds(drop_root):
+        fail(f"root cannot become user {UNPRIVILEGED} here, as which programs run; judge as another user")
+    for path in (options.nvcc, device_python()[0], options.library, options.object, ROOT / "drywarp/judge/check_device.py", tempfile.gettempdir()):
+        if is_hidden(path):
+            fail(f"root runs programs as user {UNPRIVILEGED}, which has no access to {path}; judge as another user, or give all users access")
 
 
 def main():

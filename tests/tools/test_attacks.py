@@ -19,6 +19,7 @@ from drywarp.judge import words
 
 from tests.tools import test_class as graded
 from tests.tools import test_wrong_programs as wrong
+from tests.tools.conftest import passable
 from tests.support import LINK, ROOT, SIM, nvcc, unsanitized
 
 OPTIONS = " ".join(["-lineinfo", *(word for word in LINK if not word.endswith(".a") and word not in ("-lpthread", "-lm", "-lineinfo"))])
@@ -79,7 +80,7 @@ class Hostile:
 @pytest.fixture(scope="module")
 def hostile(tmp_path_factory):
     with socket.create_server(("127.0.0.1", 0)) as server:
-        program = Hostile(tmp_path_factory.mktemp("hostile"), server.getsockname()[1])
+        program = Hostile(passable(tmp_path_factory.mktemp("hostile")), server.getsockname()[1])
         yield program
         program.end()
 
@@ -148,6 +149,9 @@ COMPILED = {  # the text, and what stands for the compiler
     "compiler_prints": (SHAPE, "yes"),
     "compiler_fills": (SHAPE, "k=0; while [ $k -lt 150 ]; do k=$((k + 1)); head -c 4000000 /dev/zero > $TMPDIR/$k; done"),
     "includes_itself": (2 * '#include "program.cu"\n' + SHAPE, PREPROCESSES),
+    "template_bomb": ("template <int N, int K> struct Bomb { enum { all = Bomb<N - 1, 2 * K>::all + Bomb<N - 1, 2 * K + 1>::all }; };\ntemplate struct Bomb<40, 0>;\n" + SHAPE,
+                      "grep ^template whole/program.cu | g++ -x c++ -fsyntax-only -"),
+    "macro_bomb": ("#define M0 1,1\n" + "".join(f"#define M{k} M{k - 1},M{k - 1}\n" for k in range(1, 40)) + "int all[] = {M39};\n" + SHAPE, PREPROCESSES),
     "include_device": ('#include "/dev/zero"\n' + SHAPE, PREPROCESSES),
     "huge_object": (SHAPE, """echo '.data; .skip 10000000000, 1' | as -o whole/program"""),
     "disk_full": (SHAPE, "echo fatal error: No space left on device"), "says_disk_full": (SHAPE, "echo fatal error: No space left on device"),

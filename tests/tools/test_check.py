@@ -436,6 +436,8 @@ def test_the_sandbox(tmp_path):
     assert boxed(command="kill -SEGV $$", folder=tmp_path).returncode == 128 + 11
     seen = boxed(command="env; pwd", folder=tmp_path).stdout
     assert "SECRET" not in seen and "HOME" not in seen and seen.endswith(f"{tmp_path}\n")
+    boxed(command="touch own", folder=tmp_path)
+    assert (tmp_path / "own").stat().st_uid == (os.getuid() or means.UNPRIVILEGED), "root's rights are kept"
     assert boxed("--file-bytes", "1K", command="head -c 5000 /dev/zero > large; exit 0", folder=tmp_path).returncode == 0
     assert (tmp_path / "large").stat().st_size == 1024
     many = "k=0; while [ $k -lt 3000 ]; do k=$((k + 1)); head -c 9000 /dev/zero > $k; done"

@@ -234,13 +234,15 @@ def test_the_courses_rules_win(tmp_path, capsys):
     assert check.shape_of(asked, tmp_path / "own.cu").steps == ROOT
 
 
-def test_no_verdict_without_protection(monkeypatch, capsys):
-    """Broken: where a program can change the judge's files, it is graded; or an autograder judges as root."""
-    for confines, user, reason in ((False, 1000, "install bubblewrap"), (True, 0, "than root")):
+def test_no_verdict_without_protection(monkeypatch, capsys, tmp_path):
+    """Broken: where a program can change the judge's files, it is graded; or root judges where only its own programs can run."""
+    (tmp_path / "nvcc").write_text("")
+    (tmp_path / "nvcc").chmod(0o700)
+    for confines, user, reason in ((False, 1000, "install bubblewrap"), (True, 0, "user 65534")):
         monkeypatch.setattr(sandbox, "confines_files", lambda confines=confines: confines)
         monkeypatch.setattr(os, "getuid", lambda user=user: user)
         with pytest.raises(SystemExit):
-            check.refuse_without_sandbox(types.SimpleNamespace(gradescope="results.json"))
+            check.refuse_without_sandbox(types.SimpleNamespace(nvcc=tmp_path / "nvcc"))
         assert reason in capsys.readouterr().err
 
 
