@@ -53,6 +53,9 @@ for (const block of document.querySelectorAll("pre.source")) {
     const text = block.textContent + (block.dataset.harness ? bookHarness : "");
     block.replaceChildren(...linesOf(text.replace(/\n$/, ""), expressionOf(block.dataset.language)));
 }
-if (/^#L\d+$/.test(location.hash))
-    document.getElementById(location.hash.slice(1))?.scrollIntoView();
+// The browser has looked for the line before it was an element, and stops a smooth movement at the end of loading.
+addEventListener("load", () => {
+    if (/^#L\d+$/.test(location.hash))
+        document.getElementById(location.hash.slice(1))?.scrollIntoView({behavior: "instant"});
+});
 })();

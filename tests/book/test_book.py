@@ -289,6 +289,14 @@ def test_time_stays_at_hand_on_a_phone(browser):
 
 
 @built
+def test_a_link_leads_to_a_line_of_a_whole_program(browser):
+    """Broken: a program's page lacks the harness that its ladder shares, or a link to a line leads to the top."""
+    tab = opened(browser, "scan/step07_chained/scan.cu.html#L200")
+    assert tab.locator("pre.source").evaluate("(block) => block.textContent") == (ROOT / "scan/step07_chained/scan.cu").read_text(encoding="utf-8")
+    tab.wait_for_function("document.getElementById('L200').getBoundingClientRect().top < innerHeight")
+
+
+@built
 def test_a_fold_holds_its_headings(browser):
     """Broken: the answer is visible before the reader's prediction."""
     tab = opened(browser, "step03_sequential/README.html")
