@@ -35,7 +35,10 @@ def succeeds(means, *arguments):
     """Whether a function succeeds in a process of its own."""
     child = os.fork()
     if child == 0:
-        os._exit(0 if tried(means, *arguments) else 1)
+        try:
+            os._exit(0 if tried(means, *arguments) else 1)
+        finally:
+            os._exit(1)  # any other exception would go on in a second copy of the caller
     return os.waitpid(child, 0)[1] == 0
 
 
