@@ -242,7 +242,7 @@ def test_no_verdict_without_protection(monkeypatch, capsys, tmp_path):
         monkeypatch.setattr(sandbox, "confines_files", lambda confines=confines: confines)
         monkeypatch.setattr(os, "getuid", lambda user=user: user)
         with pytest.raises(SystemExit):
-            check.refuse_without_sandbox(types.SimpleNamespace(nvcc=tmp_path / "nvcc"))
+            check.refuse_without_sandbox(types.SimpleNamespace(**dict.fromkeys(("nvcc", "library", "object"), tmp_path / "nvcc")))
         assert reason in capsys.readouterr().err
 
 
