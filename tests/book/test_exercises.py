@@ -23,7 +23,7 @@ axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-p
 
 NEEDED = [ROOT / "book/player/simulator.js", ROOT / "build/book/codemirror/codemirror.js"]
 pytestmark = pytest.mark.skipif(not all(path.exists() for path in NEEDED), reason="make book makes the simulator and the editor")
-EXTENSIONS = "myst_parser,sphinx_design,sphinx_copybutton,book.extensions.figures,book.extensions.exercises,book.extensions.policy"
+EXTENSIONS = "myst_parser,sphinx_design,sphinx_copybutton,book.extensions.chapters,book.extensions.figures,book.extensions.exercises,book.extensions.policy"
 TASKS = {task.number: task for task in exercises.every()}
 SECONDS = 1000  # ms
 PHONE, DESK = {"width": 390, "height": 800}, {"width": 1366, "height": 900}
