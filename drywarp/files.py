@@ -47,14 +47,17 @@ def about() -> str:
     return "\n".join(lines) + "\n"
 
 
+_FILES = itertools.count()
+
+
 def _open_beside(path: Path, mode: str = "w") -> IO[Any]:
     """Opens a new file next to path, which is to become path; makes the folder. Ends the program with one line on stderr if path cannot be written."""
     if os.path.lexists(path) and not path.is_file():
         fail(f"{path} is there, and no regular file: it was not written")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        # The process's number: two programs that write the same file do not meet.
-        unfinished = path.with_name(f".{path.name}.{os.getpid()}")
+        # The process's number and a count: two writers of the same file do not meet.
+        unfinished = path.with_name(f".{path.name}.{os.getpid()}.{next(_FILES)}")
         return open(unfinished, mode) if "b" in mode else open(unfinished, mode, newline="", encoding="utf-8")
     except OSError as error:
         fail(f"{path} cannot be written: {error.strerror}")

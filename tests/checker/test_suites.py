@@ -101,7 +101,7 @@ def test_an_invalid_folder_is_rejected(table, said, tmp_path):
     if table:
         (tmp_path / "cases.csv").write_text(table)
     result = subprocess.run([sys.executable, "-m", "scripts.evidence.suite", "--options", "", "--libraries", "", str(tmp_path)], cwd=ROOT, capture_output=True, text=True)
-    assert result.returncode == 1 and said in result.stderr and result.stderr.count("\n") == 1
+    assert result.returncode == 2 and said in result.stderr and result.stderr.count("\n") == 1
 
 
 def test_adjudicated_labels_are_of_existing_tests():

@@ -37,6 +37,8 @@ def test_the_evaluated_calls_are_those_of_the_program(step, tmp_path):
         calls, messages = host_calls.evaluated(file, step, n)
         assert messages.strip() == "[]", messages
         seen, wanted = host_calls.of_lesson(calls), host_calls.of_lesson(host_calls.recorded(program, n, tmp_path / "recording"))
+        if not step.startswith("scan/"):  # a page's input ends after n elements, so that a read past the end is found; the program's has room around it
+            seen, wanted = ([call for call in calls if not call.startswith(("allocate allocation0", "write allocation0"))] for calls in (seen, wanted))
         if step.startswith("scan/"):
             seen, wanted = host_calls.without_data(seen), host_calls.without_data(wanted)
         assert seen == wanted and any(call.startswith("launch") for call in seen), n

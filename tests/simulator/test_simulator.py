@@ -650,7 +650,7 @@ int main(int argc, char **argv)
     ("fetch from an array", "cudaErrorIllegalAddress", "tex1Dfetch() reads only linear memory"),
     ("gather", "cudaErrorIllegalAddress", "an array created without cudaArrayTextureGather"),
     ("beside the surface", "cudaErrorLaunchFailure", "byte 32, row 1, slice 0, layer 0 of a surface of 32 bytes x 4 rows"),
-    ("misaligned", "cudaErrorMisalignedAddress", "not a multiple of 4"),
+    ("misaligned", "cudaErrorMisalignedAddress", "not a multiple of the 4 bytes"),
     ("cube", "cudaErrorIllegalAddress", "an access to 2-D texels of an object with cubemap 2-D texels"),
     ("seamless", "cudaErrorNotSupported", "seamlessCubemap (filtering across the edges of cubemap faces) is not supported"),
     ("mipmaps", "cudaErrorNotSupported", "mipmapped arrays are not supported")])
