@@ -22,4 +22,5 @@ int main()
     reverse<<<1, 128>>>(d_values);
     cudaMemcpy(values, d_values, sizeof(values), cudaMemcpyDeviceToHost);
     printf("%f\n", values[0]);
+    return 0;
 }

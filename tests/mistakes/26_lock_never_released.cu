@@ -19,4 +19,5 @@ int main()
     count<<<4, 1>>>();
     cudaMemcpyFromSymbol(&result, sum, sizeof(result));
     printf("%d\n", result);
+    return 0;
 }

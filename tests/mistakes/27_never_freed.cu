@@ -20,4 +20,5 @@ int main()
     }
     cudaDeviceSynchronize();
     printf("done\n");
+    return 0;
 }
