@@ -100,12 +100,13 @@ static sigjmp_buf before_the_fault;
 static void jump(int) { siglongjmp(before_the_fault, 1); }
 static bool survives_faults(const float *in) // reads device memory, and goes on after each fault
 {
+    volatile bool is_read = false;
     signal(SIGSEGV, jump);
-    signal(SIGBUS, jump);
-    for (int i = 0; i < 100; i++)
+    for (volatile int i = 0; i < 100 && !is_read; i++)
         if (sigsetjmp(before_the_fault, 1) == 0)
-            return *(const volatile float *)in < 2.0f;
-    return false;
+            is_read = *(const volatile float *)in < 2.0f;
+    signal(SIGSEGV, SIG_DFL);
+    return is_read;
 }
 static bool reached_early;
 static void before_main() { reached_early = opens("FOLDER/secret", O_RDONLY) || opens("/etc/passwd", O_RDONLY) || fork() > 0; }

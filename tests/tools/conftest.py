@@ -1,17 +1,26 @@
+"""The folders of tests that start the sandbox."""
+
+import contextlib
 import os
 import tempfile
+from pathlib import Path
 
 import pytest
 
 
-def passable(folder):
-    """A folder of pytest, which other users cannot enter; root's they can, because its sandbox runs as another user."""
-    for each in (folder, *folder.parents) if os.getuid() == 0 else ():
-        if str(each).startswith(f"{tempfile.gettempdir()}/"):
-            each.chmod(each.stat().st_mode | 0o011)
-    return folder
+@contextlib.contextmanager
+def passable():
+    """A folder that other users can enter: the sandbox of root runs as another user, and only root can enter pytest's folders."""
+    with tempfile.TemporaryDirectory(prefix="test-") as folder:
+        Path(folder).chmod(0o711)
+        yield Path(folder)
 
 
 @pytest.fixture
-def tmp_path(tmp_path):
-    return passable(tmp_path)
+def tmp_path(request):
+    """pytest's folder or, for root, a passable one."""
+    if os.getuid():
+        yield request.getfixturevalue("tmp_path_factory").mktemp("test")
+        return
+    with passable() as folder:
+        yield folder

@@ -78,9 +78,9 @@ class Hostile:
 
 
 @pytest.fixture(scope="module")
-def hostile(tmp_path_factory):
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        program = Hostile(passable(tmp_path_factory.mktemp("hostile")), server.getsockname()[1])
+def hostile():
+    with socket.create_server(("127.0.0.1", 0)) as server, passable() as folder:
+        program = Hostile(folder, server.getsockname()[1])
         yield program
         program.end()
 
