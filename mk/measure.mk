@@ -205,6 +205,7 @@ pages: ## develop: writes everything generated in the pages that needs no GPU: h
 	+@for part in harness recordings findings tables; do $(MAKE) --no-print-directory $$part || exit; done
 
 step-check: | $(NEEDS_NVCC) ## develop: generates all that belongs to a step, runs its tests, and lists what is left to write: make step-check STEP=15, also LADDER=scan
+	@python3 -m scripts.ladder.step_check --to-write '$(LADDER)' "$$STEP"
 	$(COMPILE) $(PYTHON_READY) build/sim/libsimulator.a build/sim/libcuda.so.1 build/sim/replay build/sim/compile build/sim/ptx_run \
 	    $(PICTURED:%=build/sim/%/$(LADDER))
 	$(Q)NVCC='$(NVCC)' $(PYTHON) -m scripts.ladder.step_check '$(LADDER)' "$$STEP"

@@ -184,6 +184,7 @@ no-alarms: ## evidence: runs the checker on correct programs, with -O0 to -O3 an
 findings: | $(NEEDS_NVCC) ## page: records the simulator's messages about the mistakes in docs/findings.md and about Tries; make tables writes them into the pages
 	$(COMPILE) build/sim/libsimulator.a
 	@python3 -m scripts.evidence.messages '$(NVCC)' '$(SIM_NVCCFLAGS) $(SIM_LIBRARIES)'
+	@python3 -m scripts.evidence.message_table
 
 suite: | $(NEEDS_NVCC) ## evidence: runs the checker on a suite of correct and faulty programs in DIR: evidence/suites/*.csv (docs/suites.md)
 	$(COMPILE) build/sim/libsimulator.a

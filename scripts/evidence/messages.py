@@ -56,8 +56,9 @@ def main():
         kept = {shown_messages.MESSAGES / f"{name}.txt": workers.submit(of_mistake, build, name) for name in shown_messages.shown_mistakes()}
         kept |= {shown_messages.try_message(*case): workers.submit(of_try, build, *case) for case in shown_messages.shown_tries()}
         for path, message in kept.items():
+            text = message.result()
             with files.whole(path) as file:
-                file.write(message.result())
+                file.write(text)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Generates everything that belongs to one step, runs its tests, and lists what is still to be written: make step-check STEP=15, also LADDER=scan.
 
-step_check.py LADDER STEP   STEP is a number, such as 03. It needs nvcc, but no GPU; make has built the step for the simulator.
+step_check.py [--to-write] LADDER STEP   STEP is a number, such as 03; --to-write: only lists what a person has to write first. It needs nvcc, but
+no GPU; make has built the step for the simulator.
 The exit status is 0 if nothing is left, otherwise 1."""
 
 import argparse
@@ -81,14 +82,20 @@ def run(*words):
         sys.exit("\n".join([*(result.stdout + result.stderr).strip().splitlines()[-12:], f"step_check.py: {' '.join(map(str, words[:3]))} failed"]))
 
 
+def write_mutants(short):
+    """Runs a step's mutants and joins the results, from which the tables are made."""
+    run("-m", "scripts.evidence.mutants", "sim", "build/mutants", "evidence/mutants/mutants.csv", short)
+    subprocess.run([sys.executable, "-m", "scripts.evidence.mutants", "table"], cwd=ROOT, capture_output=True)  # missed mutants are listed at the end
+
+
 def parts(ladder, folder):
     """The generated parts of a step: what is made, and the function that makes it."""
     number, short = folder.name[4:6], f"{'scan-' if ladder == 'scan' else ''}{folder.name[:6]}"
     return [("the simulator's counts, and their chart", lambda: write_counts(ladder, folder)),
             ("the program of its page", lambda: run("-m", "scripts.ladder.lesson_programs", folder)),
             ("the figure", lambda: run("plots/picture.py", number, "--ladder", ladder)),
-            ("the tables in the pages", lambda: run("plots/tables.py")),
-            ("the mutants", lambda: run("-m", "scripts.evidence.mutants", "sim", "build/mutants", "evidence/mutants/mutants.csv", short))]
+            ("the mutants", lambda: write_mutants(short)),
+            ("the tables in the pages", lambda: run("plots/tables.py"))]
 
 
 def to_write(ladder, folder):
@@ -102,9 +109,6 @@ def to_write(ladder, folder):
         step_pages.about(ROOT / folder)
     except ValueError:
         yield f"{folder}/README.md: complete the line below the title, as in: <!-- step: changed lines at most 28; figure tree of 256 elements -->"
-    first = ROOT / ("scan/README.md" if ladder == "scan" else "README.md")
-    if f"{folder.name}/README.md" not in first.read_text(encoding="utf-8"):
-        yield f"{first.relative_to(ROOT)} does not name {folder.name}"
 
 
 def missed_mutants(short):
@@ -115,16 +119,18 @@ def missed_mutants(short):
             yield (f"{line.strip()}: explain it in evidence/mutants/equivalent.csv, if it behaves like the step in every run, or list it in evidence/mutants/missed.csv")
 
 
-def failed_tests(folder):
-    """The tests of the step and of the pages around it that fail, a line each."""
-    chosen = f"{folder.name} or every_lesson or all_changes or table or missed or chapter or chart or map"
-    result = subprocess.run([sys.executable, "-m", "pytest", "-q", "--tb=line", "-rf", "-p", "no:cacheprovider", "-k", chosen, *(f"tests/{name}" for name in TESTS)],
+def failed_tests(folder, without):
+    """The tests of the step and of the pages around it that fail, each with the first line of its reason. without: a test that is not run, or none."""
+    chosen = f"({folder.name} or every_lesson or all_changes or table or missed or chapter or chart or map){f' and not {without}' if without else ''}"
+    result = subprocess.run([sys.executable, "-m", "pytest", "-q", "--tb=short", "-p", "no:cacheprovider", "-k", chosen, *(f"tests/{name}" for name in TESTS)],
                             cwd=ROOT, capture_output=True, text=True)
-    return re.findall(r"^(FAILED .*)", result.stdout, re.M) or ([] if result.returncode == 0 else result.stdout.splitlines()[-3:])
+    failed = re.findall(r"^_+ (test_\S+) _+$.*?^E +(.*?)$", result.stdout, re.M | re.S)
+    return [f"{test}: {reason}" for test, reason in failed] or ([] if result.returncode == 0 else result.stdout.splitlines()[-3:])
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--to-write", action="store_true")
     parser.add_argument("ladder", choices=SIZES)
     parser.add_argument("step", metavar="STEP")
     options = parser.parse_args()
@@ -132,6 +138,8 @@ def main():
     left = list(to_write(options.ladder, folder))
     if left:
         sys.exit("\n".join(["to be written first:", *left]))
+    if options.to_write:
+        return
     made = parts(options.ladder, folder)
     for number, (what, make) in enumerate(made, 1):
         start = time.monotonic()
@@ -140,7 +148,8 @@ def main():
         print(f" ({time.monotonic() - start:.0f} s)", flush=True)
     print(f"{len(made) + 1} of {len(made) + 1}: the tests of the step", flush=True)
     short = f"{'scan-' if options.ladder == 'scan' else ''}{folder.name[:6]}"
-    left = [*missed_mutants(short), *failed_tests(folder)]
+    missed = list(missed_mutants(short))
+    left = [*missed, *failed_tests(folder, "test_no_detectable_mutant_is_missed" if missed else "")]
     print("\n".join(["left to do:", *left]) if left else f"{folder} is complete; what a GPU measures is in CONTRIBUTING.md")
     sys.exit(1 if left else 0)
 
