@@ -4,7 +4,7 @@
 #include <string.h>
 
 enum { MAX_REGISTERS = 1 << 20, MAX_LOCAL = 1 << 20, MAX_PARAMS = 1 << 16, MAX_ALIGNMENT = 1 << 16 };
-static const size_t MAX_VARIABLE = (size_t)1 << 40;
+static const uint64_t MAX_VARIABLE = (uint64_t)1 << 40;
 
 static void add_initialiser(Parser *p, Variable *v, int *capacity, Initialiser initial)
 {

@@ -196,7 +196,7 @@ static void start_row(const Warp *w, const char *event, const Statement *s, uint
 // Adds rows for the instruction's accesses to device memory.
 static void trace_device_memory(const Warp *w, const Instr *i, uint32_t mask)
 {
-    TracedAccess access;
+    TracedAccess access = {0};
     if (mask && find_access(w, i, mask, &access) && in_device_memory(&access, mask)) {
         start_row(w, "run", i->statement, mask);
         write_access(&access, mask);
@@ -213,7 +213,7 @@ void sim_trace_instruction(const Warp *w, const WarpSplit *p)
     uint32_t mask = p->mask;
     if (i->guard != NO_OFFSET)
         mask &= *(uint32_t *)(w->registers + i->guard) ^ (i->guard_negated ? ALL_LANES : 0);
-    TracedAccess access;
+    TracedAccess access = {0};
     end_row(); // otherwise values of another instruction could be appended to the open row
     if (reached_row_limit())
         return;
