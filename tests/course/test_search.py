@@ -18,16 +18,18 @@ LESSON = {"page": "lesson.html", "title": " ".join(names for names, _ in ROWS), 
           "places": [["", names, f"{names} " * 20, [names]] for names, _ in ROWS]}
 OTHER = {"page": "other.html", "title": "Other", "part": "The sum", "lesson": True, "glossary": False, "worth": 1, "places": [["", "Other", "nothing", []]]}
 RUN = """
-const bookPages = %s, location = { search: "" };
+const location = { search: "" };
 const document = { querySelectorAll: () => [], getElementById: () => ({}) };
 %s
+bookPages = %s;
 console.log(JSON.stringify(%s.map((query) => search(termsOf(wordsOf(query))).map(({ page, place }) => [page.page, place[0]]))));
 """
 
 
 def results(queries):
     """For each query the pages and anchors that the search finds, in order."""
-    script = RUN % (json.dumps([LESSON, OTHER, GLOSSARY]), (ROOT / "book/static/search.js").read_text(encoding="utf-8"), json.dumps(queries))
+    search, _ = (ROOT / "book/static/search.js").read_text(encoding="utf-8").split("\nunpack(packedPages)")  # which reads the book's own pages
+    script = RUN % (search, json.dumps([LESSON, OTHER, GLOSSARY]), json.dumps(queries))
     return json.loads(subprocess.run(["node", "-"], input=script, capture_output=True, text=True, check=True).stdout)
 
 
