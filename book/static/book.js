@@ -24,7 +24,7 @@ function openFold() {
 }
 
 // Adds to the glossary's words what they mean (chapters.js), and to the switch of the colours its icons.
-function fillIn() {
+function fillMeaningsAndIcons() {
     for (const word of document.querySelectorAll("a.word"))
         word.dataset.means = bookWords[word.hash.slice(1)];
     const icons = [["auto-light", "sun-with-moon"], ["auto-dark", "moon-with-sun"], ["dark", "moon"], ["light", "sun"]];
@@ -70,7 +70,7 @@ function update() {
     turnMeanings();
 }
 
-document.addEventListener("DOMContentLoaded", () => { fillIn(); namePlaces(); offerTries(); update(); openFold(); });
+document.addEventListener("DOMContentLoaded", () => { fillMeaningsAndIcons(); namePlaces(); offerTries(); update(); openFold(); });
 window.addEventListener("resize", update);
 window.addEventListener("hashchange", openFold);
 window.addEventListener("beforeprint", openAll);

@@ -10,7 +10,6 @@ import dataclasses
 import itertools
 import json
 import math
-import os
 import re
 import subprocess
 from pathlib import Path

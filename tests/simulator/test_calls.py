@@ -33,7 +33,7 @@ def test_checked_launch_errors_print_only_the_reason(messages, how):
 
 
 def test_a_refused_launch_that_returned_its_status_is_a_warning(messages):
-    """Broken: a program that ignores the status of cudaLaunchKernel is told nothing; or one that checks it is told of an error."""
+    """Broken: no warning for a program that ignores the status of cudaLaunchKernel, or an error for one that checks it."""
     result = run(messages, "call")
     assert (result.returncode, result.stdout) == (0, "cudaErrorInvalidConfiguration\n")
     assert result.stderr.startswith(WHY + "warning: unchecked CUDA error: kernel wide<<<(1,1,1), (2048,1,1), 0>>> did not run") and result.stderr.endswith("1 warning\n")

@@ -2,7 +2,7 @@
 
 import csv
 import dataclasses
-import encodings.idna  # noqa: F401: for socket.create_connection, before a test drops root's rights to read Python's files
+import encodings.idna  # noqa: F401 (for socket.create_connection, before a test drops root's rights to read Python's files)
 import os
 import re
 import socket
