@@ -31,5 +31,15 @@ def interrupt(*_):
     raise KeyboardInterrupt
 
 
+def end_device(device):
+    """Closes the pipes of a device, which then ends; returns its exit status."""
+    try:
+        device.stdin.close()
+    except BrokenPipeError:  # it has ended already
+        pass
+    device.stdout.close()
+    return device.wait()
+
+
 def in_sandbox(*allowed):
     return [sys.executable, "-I", "-S", str(SANDBOX), *allowed, "--"]

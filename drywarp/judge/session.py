@@ -8,7 +8,7 @@ from pathlib import Path
 
 from drywarp.judge import scratch, shapes
 from drywarp.judge.means import LIBRARIES, device_python
-from drywarp.judge.processes import in_sandbox, started
+from drywarp.judge.processes import end_device, in_sandbox, started
 from drywarp.judge.words import without_folders
 
 ROOT = shapes.ROOT
@@ -91,12 +91,8 @@ class Session:
 
     def end(self):
         """Waits for both; returns their exit statuses."""
-        try:
-            self.device.stdin.close()
-        except BrokenPipeError:
-            pass
-        self.device.stdout.close()
-        return self.program.wait(), self.device.wait()
+        device = end_device(self.device)
+        return self.program.wait(), device
 
     def findings(self):
         """The checker's findings."""

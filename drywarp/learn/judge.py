@@ -139,12 +139,7 @@ class Session:
 
     def end(self):
         """Waits for the device; returns why it was stopped, or ""."""
-        try:
-            self.device.stdin.close()
-        except BrokenPipeError:
-            pass
-        self.device.stdout.close()
-        return f"stopped: it takes longer than {SECONDS} seconds" if self.device.wait() == sandbox.TIME_OVER else ""
+        return f"stopped: it takes longer than {SECONDS} seconds" if processes.end_device(self.device) == sandbox.TIME_OVER else ""
 
     def counters(self):
         """One row for each launch so far."""
