@@ -1,11 +1,10 @@
-// Step 09: persistent kernel: each block takes tile after tile, and keeps a prefix.
-// The change: a block adds the aggregates since its previous tile to that tile's prefix.
+// Step 04: coalesced accesses, by a transpose in shared memory.
+// The change: tiles are loaded striped and scanned blocked.
 // Build and run: nvcc -O3 -arch=native -o scan scan.cu && ./scan
 
 #include <cstdio>
-#include <cuda/atomic>
 
-static const char STEP[] = "step09_resident";
+static const char STEP[] = "step04_coalesced";
 
 #define CHECK(call) check(call, #call, __FILE__, __LINE__)
 static void check(cudaError_t error, const char *call, const char *file, int line);
@@ -32,7 +31,6 @@ __device__ float scan_block(float value, float *aggregate)
 {
     __shared__ float sums[WARPS]; // inclusive prefixes of the warps' sums
     const unsigned warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-    __syncthreads(); // all threads have read the previous scan's sums
     const float sum = scan_warp(value);
     const float left = __shfl_up_sync(0xffffffff, sum, 1);
     if (lane == 31)
@@ -97,131 +95,95 @@ __device__ void store_vector(float *out, long long i, long long n, float4 v)
 
 // Index of a vector in shared memory. After every eight vectors, which span all banks,
 // one is unused, so the vectors of neighbouring lanes start in different banks.
-const unsigned PADDED_TILE = TILE / 4 + TILE / 32;
-__device__ unsigned padded(unsigned vector)
+__device__ constexpr unsigned padded(unsigned vector)
 {
     return vector + vector / 8;
 }
 
-// Loads a tile striped (coalesced), then transposes it to the blocked arrangement.
-__device__ void load_tile(const float *in, long long start, long long n, float4 *tile,
-                          float4 *items)
+// Loads a tile in the striped arrangement (coalesced).
+__device__ void load_tile(const float *in, long long start, long long n, float4 *items)
 {
-    const unsigned tid = threadIdx.x;
     for (unsigned k = 0; k < VECTORS; k++)
-        items[k] = load_vector(in, start + 4 * (k * BLOCK_SIZE + tid), n);
+        items[k] = load_vector(in, start + 4 * (k * BLOCK_SIZE + threadIdx.x), n);
+}
+
+// Transposes a tile, in shared memory, from the striped to the blocked arrangement.
+__device__ void make_blocked(float4 *tile, float4 *items)
+{
     for (unsigned k = 0; k < VECTORS; k++)
-        tile[padded(k * BLOCK_SIZE + tid)] = items[k];
+        tile[padded(k * BLOCK_SIZE + threadIdx.x)] = items[k];
     __syncthreads();
     for (unsigned k = 0; k < VECTORS; k++)
-        items[k] = tile[padded(tid * VECTORS + k)];
+        items[k] = tile[padded(threadIdx.x * VECTORS + k)];
 }
 
 // Transposes a tile back to the striped arrangement, and stores it (coalesced).
 __device__ void store_tile(float *out, long long start, long long n, float4 *tile,
                            const float4 *items)
 {
-    const unsigned tid = threadIdx.x;
     for (unsigned k = 0; k < VECTORS; k++)
-        tile[padded(tid * VECTORS + k)] = items[k];
+        tile[padded(threadIdx.x * VECTORS + k)] = items[k];
     __syncthreads();
-    for (unsigned k = 0; k < VECTORS; k++)
-        store_vector(out, start + 4 * (k * BLOCK_SIZE + tid), n,
-                     tile[padded(k * BLOCK_SIZE + tid)]);
-}
-
-// A tile's status word: a valid flag (upper half) and its aggregate (lower half).
-// Each access is a single 64-bit access, so both halves are from the same store.
-typedef unsigned long long Status;
-
-__device__ void publish(Status *status, float aggregate)
-{
-    const Status valid = 1ull << 32;
-    cuda::atomic_ref<Status, cuda::thread_scope_device>(*status).store(
-        valid | __float_as_uint(aggregate), cuda::memory_order_relaxed);
-}
-
-// Polls a status word until it is valid; returns its lower half.
-__device__ float wait_for(Status *status)
-{
-    Status seen;
-    do {
-        seen = cuda::atomic_ref<Status, cuda::thread_scope_device>(*status).load(
-            cuda::memory_order_relaxed);
-    } while (seen >> 32 == 0);
-    return __uint_as_float((unsigned)seen);
-}
-
-// Takes the next tile number. Only a running block takes tiles, so no block waits for a
-// tile whose block has not started, whatever the order in which blocks start.
-__device__ long long take_tile(unsigned long long *next_tile)
-{
-    __shared__ long long tile;
-    if (threadIdx.x == 0)
-        tile = atomicAdd(next_tile, 1);
-    __syncthreads();
-    return tile;
-}
-
-// The sum of tiles first to end - 1. The block's threads share the polling.
-__device__ float sum_tiles(Status *status, long long first, long long end)
-{
-    float sum = 0.0f, aggregate;
-    for (long long tile = first + threadIdx.x; tile < end; tile += BLOCK_SIZE)
-        sum += wait_for(status + tile);
-    scan_block(sum, &aggregate);
-    return aggregate;
-}
-
-// Scans the array. Each block takes tile after tile, and keeps its latest tile's prefix.
-__global__ void scan_tiles(const float *in, float *out, long long n, bool exclusive,
-                           unsigned long long *next_tile, Status *status)
-{
-    __shared__ float4 vectors[PADDED_TILE];
-    long long previous = 0;
-    float tile_prefix = 0.0f; // exclusive, of the previous tile
-    for (long long tile; (tile = take_tile(next_tile)) * TILE < n; previous = tile) {
-        const long long start = tile * TILE;
-        float4 items[VECTORS];
-        load_tile(in, start, n, vectors, items);
-        float aggregate;
-        const float prefix = scan_block(add_items(items), &aggregate);
-        if (threadIdx.x == 0)
-            publish(status + tile, aggregate);
-        tile_prefix += sum_tiles(status, previous, tile);
-        scan_items(items, tile_prefix + prefix, exclusive);
-        store_tile(out, start, n, vectors, items);
+    for (unsigned k = 0; k < VECTORS; k++) {
+        const unsigned vector = k * BLOCK_SIZE + threadIdx.x;
+        store_vector(out, start + 4 * vector, n, tile[padded(vector)]);
     }
 }
 
-// Floats of scratch memory for a scan of n elements: the tile counter,
-// and a status word for each tile.
-static long long scratch_count(long long n)
+// Scans each tile separately, and stores its aggregate, the sum of its elements.
+__global__ void scan_tiles(const float *in, float *out, long long n, bool exclusive,
+                           float *aggregates)
 {
-    return sizeof(Status) / sizeof(float) * (1 + (n + TILE - 1) / TILE);
+    __shared__ float4 vectors[padded(TILE / 4)];
+    const long long start = (long long)blockIdx.x * TILE;
+    float4 items[VECTORS];
+    load_tile(in, start, n, items);
+    make_blocked(vectors, items);
+    float aggregate;
+    const float prefix = scan_block(add_items(items), &aggregate);
+    scan_items(items, prefix, exclusive);
+    store_tile(out, start, n, vectors, items);
+    if (threadIdx.x == 0)
+        aggregates[blockIdx.x] = aggregate;
 }
 
-// Resident blocks on the whole GPU.
-static long long resident_blocks()
+// Adds each tile's exclusive prefix to its elements.
+__global__ void add_before(float *out, long long n, const float *prefix)
 {
-    int blocks_per_sm, sm_count;
-    CHECK(cudaDeviceGetAttribute(&sm_count, cudaDevAttrMultiProcessorCount, 0));
-    CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks_per_sm, scan_tiles,
-                                                        BLOCK_SIZE, 0));
-    return sm_count * blocks_per_sm;
+    const long long start = (long long)blockIdx.x * TILE + 4 * threadIdx.x;
+    const float sum = prefix[blockIdx.x];
+    float4 items[VECTORS];
+    for (unsigned k = 0; k < VECTORS; k++)
+        items[k] = load_vector(out, start + 4 * k * BLOCK_SIZE, n);
+    for (unsigned k = 0; k < VECTORS; k++) {
+        const float4 v = items[k];
+        store_vector(out, start + 4 * k * BLOCK_SIZE, n,
+                     make_float4(v.x + sum, v.y + sum, v.z + sum, v.w + sum));
+    }
+}
+
+// Floats of scratch memory for a scan of n elements: an aggregate per tile, then
+// one per tile of aggregates, and so on. Each level begins at a multiple of 16 bytes.
+static long long scratch_count(long long n)
+{
+    const long long tiles = (n + TILE - 1) / TILE;
+    return tiles == 1 ? 1 : (tiles + 3) / 4 * 4 + scratch_count(tiles);
 }
 
 // Sets out[i] to in[0] + ... + in[i], or to the sum before in[i] if exclusive.
 // Returns the number of kernels launched.
 static int launch(const float *in, float *out, long long n, bool exclusive, float *scratch)
 {
-    static const long long resident = resident_blocks(); // cached
-    const long long blocks = min((n + TILE - 1) / TILE, resident);
-    unsigned long long *next_tile = (unsigned long long *)scratch, *status = next_tile + 1;
-    CHECK(cudaMemsetAsync(scratch, 0, scratch_count(n) * sizeof(float)));
-    scan_tiles<<<blocks, BLOCK_SIZE>>>(in, out, n, exclusive, next_tile, status);
+    const long long tiles = (n + TILE - 1) / TILE;
+    scan_tiles<<<tiles, BLOCK_SIZE>>>(in, out, n, exclusive, scratch);
     CHECK(cudaGetLastError());
-    return 1;
+    if (tiles == 1)
+        return 1;
+    float *next = scratch + (tiles + 3) / 4 * 4;
+    const int launches = launch(scratch, scratch, tiles, true, next); // in place
+    add_before<<<tiles, BLOCK_SIZE>>>(out, n, scratch);
+    CHECK(cudaGetLastError());
+    return launches + 2;
 }
 
 // ==== Harness: the same in every step from here on; the lesson is above. ====

@@ -1,16 +1,10 @@
-// Step 10: bulk asynchronous copy (TMA): the next tile is loaded during the scan.
-// The change: loads bypass the registers and go to shared memory.
+// Step 05: reduce, then scan: 3n floats through memory, not 4n.
+// The change: the tiles are added up first, so each tile's scan is already the result.
 // Build and run: nvcc -O3 -arch=native -o scan scan.cu && ./scan
 
-#include <cstdint>
 #include <cstdio>
-#include <cstdlib>
-#include <cuda/atomic>
-#include <cuda/ptx>
 
-namespace ptx = cuda::ptx;
-
-static const char STEP[] = "step10_bulk";
+static const char STEP[] = "step05_reducefirst";
 
 #define CHECK(call) check(call, #call, __FILE__, __LINE__)
 static void check(cudaError_t error, const char *call, const char *file, int line);
@@ -37,7 +31,6 @@ __device__ float scan_block(float value, float *aggregate)
 {
     __shared__ float sums[WARPS]; // inclusive prefixes of the warps' sums
     const unsigned warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-    __syncthreads(); // all threads have read the previous scan's sums
     const float sum = scan_warp(value);
     const float left = __shfl_up_sync(0xffffffff, sum, 1);
     if (lane == 31)
@@ -77,6 +70,15 @@ __device__ void scan_items(float4 *items, float prefix, bool exclusive)
         prefix = scan_vector(items + k, prefix, exclusive);
 }
 
+// Elements i to i + 3; those past the end of the array are 0.
+__device__ float4 load_vector(const float *in, long long i, long long n)
+{
+    if (i + 3 < n)
+        return *(const float4 *)(in + i);
+    const float x = i < n ? in[i] : 0.0f, y = i + 1 < n ? in[i + 1] : 0.0f;
+    return make_float4(x, y, i + 2 < n ? in[i + 2] : 0.0f, 0.0f);
+}
+
 __device__ void store_vector(float *out, long long i, long long n, float4 v)
 {
     if (i + 3 < n) {
@@ -93,162 +95,92 @@ __device__ void store_vector(float *out, long long i, long long n, float4 v)
 
 // Index of a vector in shared memory. After every eight vectors, which span all banks,
 // one is unused, so the vectors of neighbouring lanes start in different banks.
-__device__ unsigned padded(unsigned vector)
+__device__ constexpr unsigned padded(unsigned vector)
 {
     return vector + vector / 8;
+}
+
+// Loads a tile in the striped arrangement (coalesced).
+__device__ void load_tile(const float *in, long long start, long long n, float4 *items)
+{
+    for (unsigned k = 0; k < VECTORS; k++)
+        items[k] = load_vector(in, start + 4 * (k * BLOCK_SIZE + threadIdx.x), n);
+}
+
+// Transposes a tile, in shared memory, from the striped to the blocked arrangement.
+__device__ void make_blocked(float4 *tile, float4 *items)
+{
+    for (unsigned k = 0; k < VECTORS; k++)
+        tile[padded(k * BLOCK_SIZE + threadIdx.x)] = items[k];
+    __syncthreads();
+    for (unsigned k = 0; k < VECTORS; k++)
+        items[k] = tile[padded(threadIdx.x * VECTORS + k)];
 }
 
 // Transposes a tile back to the striped arrangement, and stores it (coalesced).
 __device__ void store_tile(float *out, long long start, long long n, float4 *tile,
                            const float4 *items)
 {
-    const unsigned tid = threadIdx.x;
     for (unsigned k = 0; k < VECTORS; k++)
-        tile[padded(tid * VECTORS + k)] = items[k];
+        tile[padded(threadIdx.x * VECTORS + k)] = items[k];
     __syncthreads();
-    for (unsigned k = 0; k < VECTORS; k++)
-        store_vector(out, start + 4 * (k * BLOCK_SIZE + tid), n,
-                     tile[padded(k * BLOCK_SIZE + tid)]);
+    for (unsigned k = 0; k < VECTORS; k++) {
+        const unsigned vector = k * BLOCK_SIZE + threadIdx.x;
+        store_vector(out, start + 4 * vector, n, tile[padded(vector)]);
+    }
 }
 
-// A tile's status word: a valid flag (upper half) and its aggregate (lower half).
-// Each access is a single 64-bit access, so both halves are from the same store.
-typedef unsigned long long Status;
-
-__device__ void publish(Status *status, float aggregate)
+// Stores the aggregate of each tile: the sum of its elements.
+__global__ void add_tiles(const float *in, long long n, float *aggregates)
 {
-    const Status valid = 1ull << 32;
-    cuda::atomic_ref<Status, cuda::thread_scope_device>(*status).store(
-        valid | __float_as_uint(aggregate), cuda::memory_order_relaxed);
+    const long long start = (long long)blockIdx.x * TILE;
+    float4 items[VECTORS];
+    load_tile(in, start, n, items);
+    float aggregate;
+    scan_block(add_items(items), &aggregate);
+    if (threadIdx.x == 0)
+        aggregates[blockIdx.x] = aggregate;
 }
 
-// Polls a status word until it is valid; returns its lower half.
-__device__ float wait_for(Status *status)
-{
-    Status seen;
-    do {
-        seen = cuda::atomic_ref<Status, cuda::thread_scope_device>(*status).load(
-            cuda::memory_order_relaxed);
-    } while (seen >> 32 == 0);
-    return __uint_as_float((unsigned)seen);
-}
-
-// Buffer of the next tile of the block, in shared memory.
-struct Stage {
-    float4 vectors[TILE / 4];
-    long long tile;  // index of the tile in the array
-    uint64_t loaded; // mbarrier: the tile has arrived
-};
-
-__device__ void wait(uint64_t *barrier, unsigned phase)
-{
-    while (!ptx::mbarrier_try_wait_parity(barrier, phase % 2))
-        continue;
-}
-
-// Takes a tile, and starts its copy. Only a running block takes tiles, so no block waits
-// for a tile whose block has not started, whatever the order in which blocks start.
-__device__ void load_tile(Stage *s, const float *in, long long n,
-                          unsigned long long *next_tile)
-{
-    s->tile = atomicAdd(next_tile, 1);
-    const long long start = s->tile * TILE;
-    const unsigned count = max(0ll, min((long long)TILE, n - start)),
-                   bytes = count / 4 * sizeof(float4);
-    for (unsigned k = count / 4 * 4; k < count; k++) // TMA copies multiples of 16 bytes
-        ((float *)s->vectors)[k] = in[start + k];
-    ptx::mbarrier_arrive_expect_tx(ptx::sem_release, ptx::scope_cta, ptx::space_shared,
-                                   &s->loaded, bytes);
-    if (bytes > 0)
-        ptx::cp_async_bulk(ptx::space_cluster, ptx::space_global, s->vectors, in + start,
-                           bytes, &s->loaded);
-}
-
-// The sum of tiles first to end - 1. The block's threads share the polling.
-__device__ float sum_tiles(Status *status, long long first, long long end)
-{
-    float sum = 0.0f, aggregate;
-    for (long long tile = first + threadIdx.x; tile < end; tile += BLOCK_SIZE)
-        sum += wait_for(status + tile);
-    scan_block(sum, &aggregate);
-    return aggregate;
-}
-
-// Scans the array. Each block takes tile after tile, and keeps its latest tile's prefix.
+// Scans each tile, given its exclusive prefix.
 __global__ void scan_tiles(const float *in, float *out, long long n, bool exclusive,
-                           unsigned long long *next_tile, Status *status)
+                           const float *tile_prefix)
 {
-#if __CUDA_ARCH__ >= 900                             // older GPUs have no TMA
-    __shared__ float4 vectors[TILE / 4 + TILE / 32]; // with padding
-    extern __shared__ __align__(128) char shared[];
-    Stage *next = (Stage *)shared;
-    if (threadIdx.x == 0) {
-        ptx::mbarrier_init(&next->loaded, 1);
-        ptx::fence_mbarrier_init(ptx::sem_release, ptx::scope_cluster);
-        load_tile(next, in, n, next_tile);
-    }
-    __syncthreads();
-    long long previous = 0;
-    float tile_prefix = 0.0f; // exclusive, of the previous tile
-    for (unsigned i = 0;; i++) {
-        wait(&next->loaded, i);
-        const long long tile = next->tile, start = tile * TILE;
-        if (start >= n)
-            return;
-        float4 items[VECTORS];
-        for (unsigned k = 0; k < VECTORS; k++)
-            items[k] = next->vectors[threadIdx.x * VECTORS + k];
-        float aggregate;
-        const float prefix = scan_block(add_items(items), &aggregate); // all reads done
-        if (threadIdx.x == 0) {
-            publish(status + tile, aggregate);
-            load_tile(next, in, n, next_tile);
-        }
-        tile_prefix += sum_tiles(status, previous, tile);
-        previous = tile;
-        scan_items(items, tile_prefix + prefix, exclusive);
-        store_tile(out, start, n, vectors, items);
-    }
-#endif
+    __shared__ float4 vectors[padded(TILE / 4)];
+    const long long start = (long long)blockIdx.x * TILE;
+    float4 items[VECTORS];
+    load_tile(in, start, n, items);
+    make_blocked(vectors, items);
+    float aggregate;
+    const float prefix = scan_block(add_items(items), &aggregate);
+    scan_items(items, tile_prefix[blockIdx.x] + prefix, exclusive);
+    store_tile(out, start, n, vectors, items);
 }
 
-// Floats of scratch memory for a scan of n elements: the tile counter,
-// and a status word for each tile.
+// Floats of scratch memory for a scan of n elements: an aggregate per tile, then
+// one per tile of aggregates, and so on. Each level begins at a multiple of 16 bytes.
 static long long scratch_count(long long n)
 {
-    return sizeof(Status) / sizeof(float) * (1 + (n + TILE - 1) / TILE);
-}
-
-// Resident blocks on the whole GPU. Exits if the GPU cannot run this kernel.
-static long long resident_blocks()
-{
-    int blocks_per_sm, sm_count;
-    cudaFuncAttributes kernel;
-    CHECK(cudaFuncGetAttributes(&kernel, scan_tiles));
-    if (kernel.ptxVersion < 90) {
-        fprintf(stderr, "%s needs compute capability 9.0, and to be built for it\n", STEP);
-        exit(77);
-    }
-    CHECK(cudaFuncSetAttribute(scan_tiles, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                               sizeof(Stage)));
-    CHECK(cudaDeviceGetAttribute(&sm_count, cudaDevAttrMultiProcessorCount, 0));
-    CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks_per_sm, scan_tiles,
-                                                        BLOCK_SIZE, sizeof(Stage)));
-    return sm_count * blocks_per_sm;
+    const long long tiles = (n + TILE - 1) / TILE;
+    return tiles == 1 ? 1 : (tiles + 3) / 4 * 4 + scratch_count(tiles);
 }
 
 // Sets out[i] to in[0] + ... + in[i], or to the sum before in[i] if exclusive.
 // Returns the number of kernels launched.
 static int launch(const float *in, float *out, long long n, bool exclusive, float *scratch)
 {
-    static const long long resident = resident_blocks(); // cached
-    const long long blocks = min((n + TILE - 1) / TILE, resident);
-    unsigned long long *next_tile = (unsigned long long *)scratch, *status = next_tile + 1;
-    CHECK(cudaMemsetAsync(scratch, 0, scratch_count(n) * sizeof(float)));
-    scan_tiles<<<blocks, BLOCK_SIZE, sizeof(Stage)>>>(in, out, n, exclusive, next_tile,
-                                                      status);
+    const long long tiles = (n + TILE - 1) / TILE;
+    int launches = 1;
+    if (tiles == 1) {
+        CHECK(cudaMemsetAsync(scratch, 0, sizeof(float))); // no tile precedes it
+    } else {
+        add_tiles<<<tiles, BLOCK_SIZE>>>(in, n, scratch);
+        float *next = scratch + (tiles + 3) / 4 * 4;
+        launches += 1 + launch(scratch, scratch, tiles, true, next); // in place
+    }
+    scan_tiles<<<tiles, BLOCK_SIZE>>>(in, out, n, exclusive, scratch);
     CHECK(cudaGetLastError());
-    return 1;
+    return launches;
 }
 
 // ==== Harness: the same in every step from here on; the lesson is above. ====

@@ -1,31 +1,29 @@
-// Step 14: no memset: status words carry their launch number.
-// The change: nothing is cleared; an old status word is never mistaken for a new one.
+// Step 11: a kernel of its own for small arrays.
+// The change: at most one tile per resident block: no pipeline, no tickets.
 // Build and run: nvcc -O3 -arch=native -o scan scan.cu && ./scan
 
-#include <cstdint>
 #include <cstdio>
-#include <cstdlib>
 #include <cuda/atomic>
 #include <cuda/ptx>
 
 namespace ptx = cuda::ptx;
 
-static const char STEP[] = "step14_noclear";
+static const char STEP[] = "step11_small";
 
 #define CHECK(call) check(call, #call, __FILE__, __LINE__)
 static void check(cudaError_t error, const char *call, const char *file, int line);
 
-const unsigned BLOCK_SIZE = 512;          // scanning threads, a power of two
+const unsigned BLOCK_SIZE = 512;          // threads, a power of two
 const unsigned ITEMS = 8;                 // consecutive elements per thread
 const unsigned TILE = BLOCK_SIZE * ITEMS; // elements per tile
+const unsigned THREADS = BLOCK_SIZE + 64; // with a look-back warp and a producer warp
 const unsigned WARPS = BLOCK_SIZE / 32;
-// One more warp that looks back, and a producer warp, of which one thread issues copies.
-const unsigned ALL_THREADS = BLOCK_SIZE + 64;
 const unsigned VECTORS = ITEMS / 4; // float4 vectors per thread
+const unsigned AHEAD = 2;           // tiles between a tile's aggregate and its scan
 const unsigned STAGES = 6;          // tiles of a block in shared memory
-const unsigned AHEAD = 3;           // tiles between a tile's aggregate and its scan
+const unsigned DEPTH = AHEAD + 1;   // AHEAD for tiles in shared memory
 const unsigned BATCH = 8;           // status words that a lane loads per poll
-static_assert(AHEAD < STAGES);
+const unsigned PATIENCE = 100;      // polls before the fallback
 
 // Inclusive prefix sum over the lanes of the warp.
 __device__ float scan_warp(float sum)
@@ -41,7 +39,7 @@ __device__ float scan_warp(float sum)
 // A named barrier for the scanning threads.
 __device__ void sync_scanners()
 {
-    __barrier_sync_count(1, BLOCK_SIZE);
+    asm volatile("barrier.sync 1, %0;" ::"n"(BLOCK_SIZE) : "memory");
 }
 
 // Exclusive prefix sum over the threads of the block. Sets *aggregate to the whole sum.
@@ -89,34 +87,114 @@ __device__ void scan_items(float4 *items, float prefix, bool exclusive)
         prefix = scan_vector(items + k, prefix, exclusive);
 }
 
-// A tile's status word: a launch number (upper half) and its aggregate (lower half).
+// Elements i to i + 3; those past the end of the array are 0.
+__device__ float4 load_vector(const float *in, long long i, long long n)
+{
+    if (i + 3 < n)
+        return *(const float4 *)(in + i);
+    const float x = i < n ? in[i] : 0.0f, y = i + 1 < n ? in[i + 1] : 0.0f;
+    return make_float4(x, y, i + 2 < n ? in[i + 2] : 0.0f, 0.0f);
+}
+
+__device__ void store_vector(float *out, long long i, long long n, float4 v)
+{
+    if (i + 3 < n) {
+        *(float4 *)(out + i) = v;
+        return;
+    }
+    if (i < n)
+        out[i] = v.x;
+    if (i + 1 < n)
+        out[i + 1] = v.y;
+    if (i + 2 < n)
+        out[i + 2] = v.z;
+}
+
+// Index of a vector in shared memory. After every eight vectors, which span all banks,
+// one is unused, so the vectors of neighbouring lanes start in different banks.
+__device__ constexpr unsigned padded(unsigned vector)
+{
+    return vector + vector / 8;
+}
+
+// Loads a tile in the striped arrangement (coalesced).
+__device__ void load_tile(const float *in, long long start, long long n, float4 *items)
+{
+    for (unsigned k = 0; k < VECTORS; k++)
+        items[k] = load_vector(in, start + 4 * (k * BLOCK_SIZE + threadIdx.x), n);
+}
+
+// Transposes a tile, in shared memory, from the striped to the blocked arrangement.
+__device__ void make_blocked(float4 *tile, float4 *items)
+{
+    for (unsigned k = 0; k < VECTORS; k++)
+        tile[padded(k * BLOCK_SIZE + threadIdx.x)] = items[k];
+    __syncthreads();
+    for (unsigned k = 0; k < VECTORS; k++)
+        items[k] = tile[padded(threadIdx.x * VECTORS + k)];
+}
+
+// Transposes a tile back to the striped arrangement, and stores it (coalesced).
+__device__ void store_tile(float *out, long long start, long long n, float4 *tile,
+                           const float4 *items)
+{
+    for (unsigned k = 0; k < VECTORS; k++)
+        tile[padded(threadIdx.x * VECTORS + k)] = items[k];
+    __syncthreads();
+    for (unsigned k = 0; k < VECTORS; k++) {
+        const unsigned vector = k * BLOCK_SIZE + threadIdx.x;
+        store_vector(out, start + 4 * vector, n, tile[padded(vector)]);
+    }
+}
+
+// A tile's status word: the number of its state (upper half), and a sum (lower half).
 // Each access is a single 64-bit access, so both halves are from the same store.
 typedef unsigned long long Status;
 
-__device__ unsigned next_tile;   // tiles taken in this launch
-__device__ unsigned done_blocks; // blocks that take no more tiles
+__device__ unsigned next_tile; // tiles taken in this launch
 
-__device__ void publish(Status *status, unsigned launch, float aggregate)
+__device__ void publish(Status *status, unsigned number, float sum)
 {
     cuda::atomic_ref<Status, cuda::thread_scope_device>(*status).store(
-        (Status)launch << 32 | __float_as_uint(aggregate), cuda::memory_order_relaxed);
+        (Status)number << 32 | __float_as_uint(sum), cuda::memory_order_relaxed);
 }
 
-__device__ Status poll(Status *status)
+// Polls a status word until it is from this launch. Older words have smaller numbers.
+__device__ Status wait_for(Status *status, unsigned launch)
 {
-    return cuda::atomic_ref<Status, cuda::thread_scope_device>(*status).load(
-        cuda::memory_order_relaxed);
+    Status seen;
+    do {
+        seen = cuda::atomic_ref<Status, cuda::thread_scope_device>(*status).load(
+            cuda::memory_order_relaxed);
+    } while ((int)(seen >> 32) < (int)launch);
+    return seen;
 }
 
-// The pipeline stages of a block, in shared memory. The block's i-th tile uses stage
-// i % STAGES. An mbarrier signals that one group of threads is done with a stage.
+// The sum of tiles first to end - 1. The block's threads share the polling.
+__device__ float sum_tiles(Status *status, unsigned launch, long long first, long long end)
+{
+    float sum = 0.0f, aggregate;
+    for (long long at = first + threadIdx.x; at < end; at += BLOCK_SIZE)
+        sum += __uint_as_float((unsigned)wait_for(status + at, launch));
+    scan_block(sum, &aggregate);
+    return aggregate;
+}
+
+// A tile in the registers of a block.
+struct Tile {
+    long long index;
+    float4 items[VECTORS];
+    float prefix; // of the thread, within the tile
+};
+
+// The pipeline stages of a block, in shared memory. Its i-th tile uses stage i % STAGES.
 struct Pipeline {
-    float4 vectors[STAGES][TILE / 4];
-    long long tile[STAGES]; // index of the tile in the array
-    float tile_prefix[STAGES];
-    uint64_t loaded[STAGES];  // the tile has arrived
-    uint64_t known[STAGES];   // its prefix has been computed
-    uint64_t scanned[STAGES]; // the tile can be stored
+    float4 vectors[STAGES][TILE / 4]; // the tiles
+    long long tile[STAGES];           // their indices in the array
+    float tile_prefix[STAGES];        // their exclusive prefixes
+    uint64_t loaded[STAGES];          // mbarriers: a tile has arrived
+    uint64_t known[STAGES];           // its prefix has been computed
+    uint64_t scanned[STAGES];         // it can be stored
 };
 
 __device__ void init(Pipeline *p)
@@ -135,13 +213,11 @@ __device__ void wait(uint64_t *barrier, unsigned phase)
         continue;
 }
 
-// Takes a tile, and starts its copy. Only a running block takes tiles, so no block waits
-// for a tile whose block has not started, whatever the order in which blocks start.
-// Returns false if no tile was left.
-__device__ bool load_tile(Pipeline *p, unsigned i, const float *in, long long n)
+// Takes a tile, and starts its copy. Returns false if no tile was left.
+__device__ bool load_stage(Pipeline *p, unsigned i, const float *in, long long n)
 {
     const unsigned stage = i % STAGES;
-    p->tile[stage] = atomicAdd(&next_tile, 1);
+    p->tile[stage] = atomicInc(&next_tile, (n + TILE - 1) / TILE + gridDim.x - 1);
     const long long start = p->tile[stage] * TILE;
     const unsigned count = max(0ll, min((long long)TILE, n - start)),
                    bytes = count / 4 * sizeof(float4);
@@ -156,7 +232,7 @@ __device__ bool load_tile(Pipeline *p, unsigned i, const float *in, long long n)
 }
 
 // Starts the copy of a scanned tile to memory, and waits until its stage can be reused.
-__device__ void store_tile(Pipeline *p, unsigned i, float *out, long long n)
+__device__ void store_stage(Pipeline *p, unsigned i, float *out, long long n)
 {
     const unsigned stage = i % STAGES;
     const long long start = p->tile[stage] * TILE;
@@ -172,38 +248,51 @@ __device__ void store_tile(Pipeline *p, unsigned i, float *out, long long n)
 }
 
 // The producer thread: issues the loads and stores of all tiles.
-__device__ void copy_tiles(Pipeline *p, const float *in, float *out, long long n)
+__device__ void copy_stages(Pipeline *p, const float *in, float *out, long long n)
 {
     bool more = true;
     for (unsigned i = 0; i < STAGES && more; i++)
-        more = load_tile(p, i, in, n);
+        more = load_stage(p, i, in, n);
     for (unsigned i = 0; p->tile[i % STAGES] * TILE < n; i++) {
         wait(&p->scanned[i % STAGES], i / STAGES);
-        store_tile(p, i, out, n);
+        store_stage(p, i, out, n);
         if (more)
-            more = load_tile(p, i + STAGES, in, n);
+            more = load_stage(p, i + STAGES, in, n);
     }
-    if (atomicInc(&done_blocks, gridDim.x - 1) == gridDim.x - 1) // the last one resets it
-        atomicExch(&next_tile, 0);                               // for the next launch
+}
+
+__device__ Status load_status(Status *status)
+{
+    return cuda::atomic_ref<Status, cuda::thread_scope_device>(*status).load(
+        cuda::memory_order_relaxed);
+}
+
+// Polls BATCH status words per lane, of tiles at, at + 32, ... up to end - 1. Sets *sum to
+// the sum of their aggregates. Returns a mask: bit k is set if the k-th word is not valid.
+__device__ unsigned poll(Status *status, unsigned launch, unsigned at, unsigned end,
+                         float *sum)
+{
+    Status seen[BATCH];
+    for (unsigned k = 0; k < BATCH; k++) // all loads in flight at once
+        seen[k] =
+            at + 32 * k < end ? load_status(status + at + 32 * k) : (Status)launch << 32;
+    unsigned missing = 0;
+    *sum = 0.0f;
+    for (unsigned k = 0; k < BATCH; k++) {
+        missing |= (seen[k] >> 32 != launch) << k;
+        *sum += __uint_as_float((unsigned)seen[k]);
+    }
+    return missing;
 }
 
 // The sum of tiles first to end - 1. The lanes of a warp share the polling.
-__device__ float sum_tiles(Status *status, unsigned launch, long long first, long long end)
+__device__ float sum_by_warp(Status *status, unsigned launch, unsigned first, unsigned end)
 {
-    float sum = 0.0f;
-    for (long long at = first + threadIdx.x % 32; at < end; at += 32 * BATCH) {
-        Status seen[BATCH];
-        bool all_valid;
-        do {
-            all_valid = true;
-            for (unsigned k = 0; k < BATCH; k++) // all loads in flight at once
-                seen[k] =
-                    at + 32 * k < end ? poll(status + at + 32 * k) : (Status)launch << 32;
-            for (unsigned k = 0; k < BATCH; k++)
-                all_valid = all_valid && seen[k] >> 32 == launch;
-        } while (!all_valid);
-        for (unsigned k = 0; k < BATCH; k++)
-            sum += __uint_as_float((unsigned)seen[k]);
+    float sum = 0.0f, part;
+    for (unsigned at = first + threadIdx.x % 32; at < end; at += 32 * BATCH) {
+        while (poll(status, launch, at, end, &part) != 0)
+            continue;
+        sum += part;
     }
     return __shfl_sync(0xffffffff, scan_warp(sum), 31);
 }
@@ -211,7 +300,7 @@ __device__ float sum_tiles(Status *status, unsigned launch, long long first, lon
 // The look-back warp: computes each tile's exclusive prefix.
 __device__ void look_back(Pipeline *p, long long n, Status *status, unsigned launch)
 {
-    long long previous = 0;
+    unsigned previous = 0;
     float tile_prefix = 0.0f; // exclusive, of the previous tile
     for (unsigned i = 0;; i++) {
         const unsigned stage = i % STAGES;
@@ -219,7 +308,7 @@ __device__ void look_back(Pipeline *p, long long n, Status *status, unsigned lau
         const long long tile = p->tile[stage];
         if (tile * TILE >= n)
             return;
-        tile_prefix += sum_tiles(status, launch, previous, tile);
+        tile_prefix += sum_by_warp(status, launch, previous, tile);
         previous = tile;
         __syncwarp(); // all lanes have read the tile index
         if (threadIdx.x % 32 == 0) {
@@ -229,92 +318,213 @@ __device__ void look_back(Pipeline *p, long long n, Status *status, unsigned lau
     }
 }
 
-// The consumer warps: add up each tile, and scan it AHEAD tiles later.
-__device__ void scan_stages(Pipeline *p, long long n, bool exclusive, Status *status,
-                            unsigned launch)
-{
-    float thread_prefix[AHEAD + 1] = {}; // within the tile; newest tile last
-    bool more = true;
-    for (unsigned i = 0;; i++) {
-        unsigned stage = i % STAGES;
-        if (more)
-            wait(&p->loaded[stage], i / STAGES);
-        for (unsigned k = 0; k < AHEAD; k++)
-            thread_prefix[k] = thread_prefix[k + 1];
-        more = more && p->tile[stage] * TILE < n;
-        if (more) {
-            float aggregate;
-            const float4 *items = p->vectors[stage] + threadIdx.x * VECTORS;
-            thread_prefix[AHEAD] = scan_block(add_items(items), &aggregate);
-            if (threadIdx.x == 0)
-                publish(status + p->tile[stage], launch, aggregate);
-        }
-        if (i < AHEAD)
-            continue;
-        stage = (i - AHEAD) % STAGES;
-        if (p->tile[stage] * TILE >= n)
-            return;
-        wait(&p->known[stage], (i - AHEAD) / STAGES);
-        float4 *items = p->vectors[stage] + threadIdx.x * VECTORS;
-        scan_items(items, p->tile_prefix[stage] + thread_prefix[0], exclusive);
-        ptx::fence_proxy_async(ptx::space_shared); // make the writes visible to TMA
-        ptx::mbarrier_arrive(&p->scanned[stage]);
-    }
-}
-
-// Scans the array. Each block takes tile after tile.
+// Scans the array. Only a running block takes a tile, so no block waits for a tile whose
+// block has not started, whatever the order in which blocks start.
 __global__ void scan_tiles(const float *in, float *out, long long n, bool exclusive,
                            Status *status, unsigned launch)
 {
-#if __CUDA_ARCH__ >= 900 // older GPUs have no TMA
+    float aggregate;
+#if __CUDA_ARCH__ >= 900
     extern __shared__ __align__(128) char shared[];
     Pipeline *p = (Pipeline *)shared;
     if (threadIdx.x == 0)
         init(p);
     __syncthreads();
-    if (threadIdx.x < BLOCK_SIZE)
-        scan_stages(p, n, exclusive, status, launch);
-    else if (threadIdx.x < BLOCK_SIZE + 32)
+    if (threadIdx.x == BLOCK_SIZE + 32)
+        copy_stages(p, in, out, n);
+    else if (threadIdx.x / 32 == BLOCK_SIZE / 32)
         look_back(p, n, status, launch);
-    else if (threadIdx.x == BLOCK_SIZE + 32)
-        copy_tiles(p, in, out, n);
+    if (threadIdx.x >= BLOCK_SIZE)
+        return;
+    float thread_prefix[DEPTH + 1] = {}; // within the tile; newest tile last
+    bool more = true;
+    for (unsigned i = 0;; i++) {
+        unsigned stage = i % STAGES;
+        if (more)
+            wait(&p->loaded[stage], i / STAGES);
+        for (unsigned k = 0; k < DEPTH; k++)
+            thread_prefix[k] = thread_prefix[k + 1];
+        more = more && p->tile[stage] * TILE < n;
+        if (more) {
+            const float4 *items = p->vectors[stage] + threadIdx.x * VECTORS;
+            thread_prefix[DEPTH] = scan_block(add_items(items), &aggregate);
+            if (threadIdx.x == 0)
+                publish(status + p->tile[stage], launch, aggregate);
+        }
+        if (i < DEPTH)
+            continue;
+        stage = (i - DEPTH) % STAGES;
+        if (p->tile[stage] * TILE >= n)
+            return;
+        wait(&p->known[stage], (i - DEPTH) / STAGES);
+        float4 *items = p->vectors[stage] + threadIdx.x * VECTORS;
+        scan_items(items, p->tile_prefix[stage] + thread_prefix[0], exclusive);
+        ptx::fence_proxy_async(ptx::space_shared); // make the writes visible to TMA
+        ptx::mbarrier_arrive(&p->scanned[stage]);
+    }
+#else // older GPUs have no TMA
+    long long previous = 0;
+    float tile_prefix = 0.0f, aggregate; // exclusive prefix of the previous tile
+    __shared__ float4 vectors[padded(TILE / 4)];
+    __shared__ unsigned tile;
+    // Each block takes AHEAD + 2 tiles past the end; the last of these resets the counter.
+    const unsigned last_ticket = (n + TILE - 1) / TILE + (AHEAD + 2) * gridDim.x - 1;
+    Tile tiles[AHEAD + 2] = {}; // oldest first: scanned, ..., added up, being loaded
+    for (unsigned i = 0;; i++) {
+        for (unsigned k = 0; k <= AHEAD; k++)
+            tiles[k] = tiles[k + 1];
+        if (threadIdx.x == 0)
+            tile = atomicInc(&next_tile, last_ticket);
+        __syncthreads();
+        tiles[AHEAD + 1].index = tile;
+        load_tile(in, (long long)tile * TILE, n, tiles[AHEAD + 1].items);
+        if (i > 0 && tiles[AHEAD].index * TILE < n) {
+            make_blocked(vectors, tiles[AHEAD].items);
+            tiles[AHEAD].prefix = scan_block(add_items(tiles[AHEAD].items), &aggregate);
+            if (threadIdx.x == 0)
+                publish(status + tiles[AHEAD].index, launch, aggregate);
+        }
+        if (i <= AHEAD)
+            continue;
+        if (tiles[0].index * TILE >= n)
+            return;
+        tile_prefix += sum_tiles(status, launch, previous, tiles[0].index);
+        previous = tiles[0].index;
+        scan_items(tiles[0].items, tile_prefix + tiles[0].prefix, exclusive);
+        store_tile(out, tiles[0].index * TILE, n, vectors, tiles[0].items);
+    }
 #endif
 }
 
+// Fallback: one warp adds up a full tile of another block, and publishes the aggregate.
+// It may read input after another block's stores, so in and out must not overlap.
+__device__ void fall_back(const float *in, Status *status, unsigned launch, unsigned tile,
+                          unsigned size)
+{
+    float sum = 0.0f;
+    for (unsigned k = threadIdx.x % 32; k < size; k += 32)
+        sum += in[(long long)tile * size + k];
+    sum = scan_warp(sum);
+    if (threadIdx.x % 32 == 31)
+        publish(status + tile, launch, sum);
+}
+
+// The exclusive prefix of a tile, computed by one warp. If an aggregate is late, the
+// warp adds up that tile itself, so it never depends on a block that has not started.
+__device__ float sum_before(const float *in, Status *status, unsigned launch, unsigned tile,
+                            unsigned size)
+{
+    const unsigned lane = threadIdx.x % 32;
+    float sum = 0.0f;
+    for (unsigned base = 0; base < tile; base += 32 * BATCH)
+        for (unsigned polls = 1;; polls++) {
+            float part;
+            const unsigned missing = poll(status, launch, base + lane, tile, &part);
+            if (!__any_sync(0xffffffff, missing)) {
+                sum += __shfl_sync(0xffffffff, scan_warp(part), 31);
+                break;
+            }
+            for (unsigned k = 0; polls % PATIENCE == 0 && k < BATCH; k++)
+                for (unsigned late = __ballot_sync(0xffffffff, missing >> k & 1); late != 0;
+                     late &= late - 1)
+                    fall_back(in, status, launch, base + 32 * k + __ffs(late) - 1, size);
+        }
+    return sum;
+}
+
+// Scans a small array: one tile per block, in registers, in the warp-striped arrangement.
+template <unsigned threads, unsigned rows>
+__global__ void __launch_bounds__(threads, 1024 / threads)
+    scan_small(const float *in, float *out, long long n, bool exclusive, Status *status,
+               unsigned launch)
+{
+    __shared__ float sums[threads / 32]; // of the warps, then their exclusive prefixes
+    const unsigned tile = blockIdx.x, warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    const long long start = 4ll * (tile * threads * rows + warp * 32 * rows + lane);
+    float4 items[rows];
+    float prefix[rows], sum = 0.0f; // of each vector, within the warp
+    for (unsigned k = 0; k < rows; k++)
+        items[k] = load_vector(in, start + 128 * k, n);
+    for (unsigned k = 0; k < rows; k++) {
+        const float row = scan_warp(items[k].x + items[k].y + items[k].z + items[k].w);
+        const float left = __shfl_up_sync(0xffffffff, row, 1);
+        prefix[k] = sum + (lane > 0 ? left : 0.0f);
+        sum += __shfl_sync(0xffffffff, row, 31);
+    }
+    if (lane == 0)
+        sums[warp] = sum;
+    __syncthreads();
+    if (warp == 0) {
+        const float warp_prefix = scan_warp(lane < threads / 32 ? sums[lane] : 0.0f);
+        const float left = __shfl_up_sync(0xffffffff, warp_prefix, 1);
+        if (lane == 31)
+            publish(status + tile, launch, warp_prefix);
+        const float tile_prefix = sum_before(in, status, launch, tile, 4 * threads * rows);
+        if (lane < threads / 32)
+            sums[lane] = tile_prefix + (lane > 0 ? left : 0.0f);
+    }
+    __syncthreads();
+    for (unsigned k = 0; k < rows; k++) {
+        scan_vector(items + k, sums[warp] + prefix[k], exclusive);
+        store_vector(out, start + 128 * k, n, items[k]);
+    }
+}
+
 // Floats of scratch memory for a scan of n elements: a status word for each tile.
-// Initially all bits must be 0, or all 1, so that no status word looks valid.
+// Clear it before the first launch, and every 2^30 launches: the launch numbers repeat.
 static long long scratch_count(long long n)
 {
     return sizeof(Status) / sizeof(float) * ((n + TILE - 1) / TILE);
 }
 
-// Resident blocks on the whole GPU. Exits if the GPU cannot run this kernel.
-static long long resident_blocks()
+// The pipeline's shared memory in bytes; 0 if the GPU has no TMA.
+static size_t pipeline_bytes()
 {
-    int blocks_per_sm, sm_count;
     cudaFuncAttributes kernel;
     CHECK(cudaFuncGetAttributes(&kernel, scan_tiles));
-    if (kernel.ptxVersion < 90) {
-        fprintf(stderr, "%s needs compute capability 9.0, and to be built for it\n", STEP);
-        exit(77);
-    }
-    CHECK(cudaFuncSetAttribute(scan_tiles, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                               sizeof(Pipeline)));
+    return kernel.ptxVersion >= 90 ? sizeof(Pipeline) : 0;
+}
+
+// Resident blocks of a kernel on the whole GPU. bytes: of dynamic shared memory.
+template <class Kernel>
+static long long resident_blocks(Kernel kernel, unsigned threads, size_t bytes)
+{
+    int sm_count, per_sm;
     CHECK(cudaDeviceGetAttribute(&sm_count, cudaDevAttrMultiProcessorCount, 0));
-    CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks_per_sm, scan_tiles,
-                                                        ALL_THREADS, sizeof(Pipeline)));
-    return sm_count * blocks_per_sm;
+    CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
+    CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_sm, kernel, threads, bytes));
+    return sm_count * per_sm;
+}
+
+// Scans the array by scan_small. Returns false if not every tile has a resident block.
+template <unsigned threads, unsigned rows>
+static bool launch_small(const float *in, float *out, long long n, bool exclusive,
+                         Status *status, unsigned number)
+{
+    static const long long blocks = resident_blocks(scan_small<threads, rows>, threads, 0);
+    const long long tile = 4 * threads * rows, tiles = (n + tile - 1) / tile;
+    if (tiles > blocks)
+        return false;
+    scan_small<threads, rows><<<tiles, threads>>>(in, out, n, exclusive, status, number);
+    CHECK(cudaGetLastError());
+    return true;
 }
 
 // Sets out[i] to in[0] + ... + in[i], or to the sum before in[i] if exclusive.
 // Returns the number of kernels launched.
 static int launch(const float *in, float *out, long long n, bool exclusive, float *scratch)
 {
-    static const long long resident = resident_blocks(); // cached
-    const long long blocks = min((n + TILE - 1) / TILE, resident);
-    static unsigned number = 0; // launch number, from 1
-    scan_tiles<<<blocks, ALL_THREADS, sizeof(Pipeline)>>>(in, out, n, exclusive,
-                                                          (Status *)scratch, ++number);
+    static unsigned number = 0; // launch number
+    number += 2;
+    if (launch_small<256, 4>(in, out, n, exclusive, (Status *)scratch, number) ||
+        launch_small<512, 8>(in, out, n, exclusive, (Status *)scratch, number))
+        return 1;
+    const long long tiles = (n + TILE - 1) / TILE;
+    static const size_t bytes = pipeline_bytes();
+    const unsigned threads = bytes > 0 ? THREADS : BLOCK_SIZE;
+    static const long long resident = resident_blocks(scan_tiles, threads, bytes);
+    scan_tiles<<<min(tiles, resident), threads, bytes>>>(in, out, n, exclusive,
+                                                         (Status *)scratch, number);
     CHECK(cudaGetLastError());
     return 1;
 }

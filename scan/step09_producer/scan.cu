@@ -1,20 +1,27 @@
-// Step 08: decoupled look-back: a block adds up the aggregates of preceding tiles.
-// The change: aggregates are published early; no block waits for a waiting block.
+// Step 09: producer warp: one thread issues all bulk copies.
+// The change: TMA stores, too, and the scanning threads do not wait for it.
 // Build and run: nvcc -O3 -arch=native -o scan scan.cu && ./scan
 
 #include <cstdio>
 #include <cuda/atomic>
+#include <cuda/ptx>
 
-static const char STEP[] = "step08_lookback";
+namespace ptx = cuda::ptx;
+
+static const char STEP[] = "step09_producer";
 
 #define CHECK(call) check(call, #call, __FILE__, __LINE__)
 static void check(cudaError_t error, const char *call, const char *file, int line);
 
 const unsigned BLOCK_SIZE = 512;          // threads, a power of two
-const unsigned ITEMS = 16;                // consecutive elements per thread
+const unsigned ITEMS = 8;                 // consecutive elements per thread
 const unsigned TILE = BLOCK_SIZE * ITEMS; // elements per tile
+const unsigned THREADS = BLOCK_SIZE + 32; // with a producer warp
 const unsigned WARPS = BLOCK_SIZE / 32;
 const unsigned VECTORS = ITEMS / 4; // float4 vectors per thread
+const unsigned AHEAD = 2;           // tiles between a tile's aggregate and its scan
+const unsigned STAGES = 6;          // tiles of a block in shared memory
+const unsigned DEPTH = AHEAD + 1;   // AHEAD for tiles in shared memory
 
 // Inclusive prefix sum over the lanes of the warp.
 __device__ float scan_warp(float sum)
@@ -27,22 +34,29 @@ __device__ float scan_warp(float sum)
     return sum;
 }
 
+// A named barrier for the scanning threads.
+__device__ void sync_scanners()
+{
+    asm volatile("barrier.sync 1, %0;" ::"n"(BLOCK_SIZE) : "memory");
+}
+
 // Exclusive prefix sum over the threads of the block. Sets *aggregate to the whole sum.
 __device__ float scan_block(float value, float *aggregate)
 {
     __shared__ float sums[WARPS]; // inclusive prefixes of the warps' sums
     const unsigned warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    sync_scanners(); // all threads have read the previous scan's sums
     const float sum = scan_warp(value);
     const float left = __shfl_up_sync(0xffffffff, sum, 1);
     if (lane == 31)
         sums[warp] = sum;
-    __syncthreads();
+    sync_scanners();
     if (warp == 0) {
         const float warp_prefix = scan_warp(lane < WARPS ? sums[lane] : 0.0f);
         if (lane < WARPS)
             sums[lane] = warp_prefix;
     }
-    __syncthreads();
+    sync_scanners();
     *aggregate = sums[WARPS - 1];
     return (warp > 0 ? sums[warp - 1] : 0.0f) + (lane > 0 ? left : 0.0f);
 }
@@ -96,130 +110,267 @@ __device__ void store_vector(float *out, long long i, long long n, float4 v)
 
 // Index of a vector in shared memory. After every eight vectors, which span all banks,
 // one is unused, so the vectors of neighbouring lanes start in different banks.
-const unsigned PADDED_TILE = TILE / 4 + TILE / 32;
-__device__ unsigned padded(unsigned vector)
+__device__ constexpr unsigned padded(unsigned vector)
 {
     return vector + vector / 8;
 }
 
-// Loads a tile striped (coalesced), then transposes it to the blocked arrangement.
-__device__ void load_tile(const float *in, long long start, long long n, float4 *tile,
-                          float4 *items)
+// Loads a tile in the striped arrangement (coalesced).
+__device__ void load_tile(const float *in, long long start, long long n, float4 *items)
 {
-    const unsigned tid = threadIdx.x;
     for (unsigned k = 0; k < VECTORS; k++)
-        items[k] = load_vector(in, start + 4 * (k * BLOCK_SIZE + tid), n);
+        items[k] = load_vector(in, start + 4 * (k * BLOCK_SIZE + threadIdx.x), n);
+}
+
+// Transposes a tile, in shared memory, from the striped to the blocked arrangement.
+__device__ void make_blocked(float4 *tile, float4 *items)
+{
     for (unsigned k = 0; k < VECTORS; k++)
-        tile[padded(k * BLOCK_SIZE + tid)] = items[k];
+        tile[padded(k * BLOCK_SIZE + threadIdx.x)] = items[k];
     __syncthreads();
     for (unsigned k = 0; k < VECTORS; k++)
-        items[k] = tile[padded(tid * VECTORS + k)];
+        items[k] = tile[padded(threadIdx.x * VECTORS + k)];
 }
 
 // Transposes a tile back to the striped arrangement, and stores it (coalesced).
 __device__ void store_tile(float *out, long long start, long long n, float4 *tile,
                            const float4 *items)
 {
-    const unsigned tid = threadIdx.x;
     for (unsigned k = 0; k < VECTORS; k++)
-        tile[padded(tid * VECTORS + k)] = items[k];
+        tile[padded(threadIdx.x * VECTORS + k)] = items[k];
     __syncthreads();
-    for (unsigned k = 0; k < VECTORS; k++)
-        store_vector(out, start + 4 * (k * BLOCK_SIZE + tid), n,
-                     tile[padded(k * BLOCK_SIZE + tid)]);
+    for (unsigned k = 0; k < VECTORS; k++) {
+        const unsigned vector = k * BLOCK_SIZE + threadIdx.x;
+        store_vector(out, start + 4 * vector, n, tile[padded(vector)]);
+    }
 }
 
-// A tile's status word: its state (upper half) and its aggregate or prefix (lower half).
+// A tile's status word: the number of its state (upper half), and a sum (lower half).
 // Each access is a single 64-bit access, so both halves are from the same store.
 typedef unsigned long long Status;
-enum { INVALID, AGGREGATE, PREFIX }; // PREFIX is the inclusive prefix
 
-__device__ void publish(Status *status, Status state, float sum)
+__device__ unsigned next_tile; // tiles taken in this launch
+
+__device__ void publish(Status *status, unsigned number, float sum)
 {
     cuda::atomic_ref<Status, cuda::thread_scope_device>(*status).store(
-        state << 32 | __float_as_uint(sum), cuda::memory_order_relaxed);
+        (Status)number << 32 | __float_as_uint(sum), cuda::memory_order_relaxed);
 }
 
-// Polls a status word until it holds an aggregate or an inclusive prefix.
-__device__ Status wait_for(Status *status)
+// Polls a status word until it is from this launch. Older words have smaller numbers.
+__device__ Status wait_for(Status *status, unsigned launch)
 {
     Status seen;
     do {
         seen = cuda::atomic_ref<Status, cuda::thread_scope_device>(*status).load(
             cuda::memory_order_relaxed);
-    } while (seen >> 32 == INVALID);
+    } while ((int)(seen >> 32) < (int)launch);
     return seen;
 }
 
-// Takes the next tile number. Only a running block takes tiles, so no block waits for a
-// tile whose block has not started, whatever the order in which blocks start.
-__device__ long long take_tile(unsigned long long *next_tile)
+// The sum of tiles first to end - 1. The block's threads share the polling.
+__device__ float sum_tiles(Status *status, unsigned launch, long long first, long long end)
 {
-    __shared__ long long tile;
-    if (threadIdx.x == 0)
-        tile = atomicAdd(next_tile, 1);
-    __syncthreads();
-    return tile;
+    float sum = 0.0f, aggregate;
+    for (long long at = first + threadIdx.x; at < end; at += BLOCK_SIZE)
+        sum += __uint_as_float((unsigned)wait_for(status + at, launch));
+    scan_block(sum, &aggregate);
+    return aggregate;
 }
 
-// The exclusive prefix of a tile. A warp looks back over 32 tiles at a time, lane 0 at the
-// nearest, until it finds a tile with a published inclusive prefix.
-__device__ float look_back(Status *status, long long tile)
-{
-    const unsigned lane = threadIdx.x % 32;
-    float sum = 0.0f;
-    for (long long nearest = tile - 1;; nearest -= 32) {
-        const Status seen =
-            nearest >= lane ? wait_for(status + nearest - lane) : (Status)PREFIX << 32;
-        const unsigned prefixes = __ballot_sync(0xffffffff, seen >> 32 == PREFIX);
-        const unsigned wanted = prefixes ^ (prefixes - 1); // lanes up to the first prefix
-        const float part = wanted >> lane & 1 ? __uint_as_float((unsigned)seen) : 0.0f;
-        sum += __shfl_sync(0xffffffff, scan_warp(part), 31);
-        if (prefixes != 0)
-            return sum;
-    }
-}
-
-// Scans the array. Each block publishes its tile's aggregate before it waits for others.
-__global__ void scan_tiles(const float *in, float *out, long long n, bool exclusive,
-                           unsigned long long *next_tile, Status *status)
-{
-    __shared__ float4 vectors[PADDED_TILE];
-    __shared__ float tile_prefix;
-    const long long tile = take_tile(next_tile), start = tile * TILE;
+// A tile in the registers of a block.
+struct Tile {
+    long long index;
     float4 items[VECTORS];
-    load_tile(in, start, n, vectors, items);
-    float aggregate;
-    const float prefix = scan_block(add_items(items), &aggregate);
-    if (threadIdx.x == 0)
-        publish(status + tile, AGGREGATE, aggregate);
-    if (threadIdx.x < 32) {
-        const float sum = look_back(status, tile);
-        if (threadIdx.x == 0) {
-            tile_prefix = sum;
-            publish(status + tile, PREFIX, tile_prefix + aggregate);
-        }
+    float prefix; // of the thread, within the tile
+};
+
+// The pipeline stages of a block, in shared memory. Its i-th tile uses stage i % STAGES.
+struct Pipeline {
+    float4 vectors[STAGES][TILE / 4]; // the tiles
+    long long tile[STAGES];           // their indices in the array
+    uint64_t loaded[STAGES];          // mbarriers: a tile has arrived
+    uint64_t scanned[STAGES];         // it can be stored
+};
+
+__device__ void init(Pipeline *p)
+{
+    for (unsigned stage = 0; stage < STAGES; stage++) {
+        ptx::mbarrier_init(&p->loaded[stage], 1);
+        ptx::mbarrier_init(&p->scanned[stage], (unsigned)BLOCK_SIZE);
     }
-    __syncthreads();
-    scan_items(items, tile_prefix + prefix, exclusive);
-    store_tile(out, start, n, vectors, items);
+    ptx::fence_mbarrier_init(ptx::sem_release, ptx::scope_cluster);
 }
 
-// Floats of scratch memory for a scan of n elements: the tile counter,
-// and a status word for each tile.
+__device__ void wait(uint64_t *barrier, unsigned phase)
+{
+    while (!ptx::mbarrier_try_wait_parity(barrier, phase % 2))
+        continue;
+}
+
+// Takes a tile, and starts its copy. Returns false if no tile was left.
+__device__ bool load_stage(Pipeline *p, unsigned i, const float *in, long long n)
+{
+    const unsigned stage = i % STAGES;
+    p->tile[stage] = atomicInc(&next_tile, (n + TILE - 1) / TILE + gridDim.x - 1);
+    const long long start = p->tile[stage] * TILE;
+    const unsigned count = max(0ll, min((long long)TILE, n - start)),
+                   bytes = count / 4 * sizeof(float4);
+    for (unsigned k = count / 4 * 4; k < count; k++) // TMA copies multiples of 16 bytes
+        ((float *)p->vectors[stage])[k] = in[start + k];
+    ptx::mbarrier_arrive_expect_tx(ptx::sem_release, ptx::scope_cta, ptx::space_shared,
+                                   &p->loaded[stage], bytes);
+    if (bytes > 0)
+        ptx::cp_async_bulk(ptx::space_cluster, ptx::space_global, p->vectors[stage],
+                           in + start, bytes, &p->loaded[stage]);
+    return start < n;
+}
+
+// Starts the copy of a scanned tile to memory, and waits until its stage can be reused.
+__device__ void store_stage(Pipeline *p, unsigned i, float *out, long long n)
+{
+    const unsigned stage = i % STAGES;
+    const long long start = p->tile[stage] * TILE;
+    const unsigned count = min((long long)TILE, n - start),
+                   bytes = count / 4 * sizeof(float4);
+    for (unsigned k = count / 4 * 4; k < count; k++)
+        out[start + k] = ((float *)p->vectors[stage])[k];
+    if (bytes > 0)
+        ptx::cp_async_bulk(ptx::space_global, ptx::space_shared, out + start,
+                           p->vectors[stage], bytes);
+    ptx::cp_async_bulk_commit_group();
+    ptx::cp_async_bulk_wait_group_read(ptx::n32_t<0>());
+}
+
+// The producer thread: issues the loads and stores of all tiles.
+__device__ void copy_stages(Pipeline *p, const float *in, float *out, long long n)
+{
+    bool more = true;
+    for (unsigned i = 0; i < STAGES && more; i++)
+        more = load_stage(p, i, in, n);
+    for (unsigned i = 0; p->tile[i % STAGES] * TILE < n; i++) {
+        wait(&p->scanned[i % STAGES], i / STAGES);
+        store_stage(p, i, out, n);
+        if (more)
+            more = load_stage(p, i + STAGES, in, n);
+    }
+}
+
+// Scans the array. Only a running block takes a tile, so no block waits for a tile whose
+// block has not started, whatever the order in which blocks start.
+__global__ void scan_tiles(const float *in, float *out, long long n, bool exclusive,
+                           Status *status, unsigned launch)
+{
+    long long previous = 0;
+    float tile_prefix = 0.0f, aggregate; // exclusive prefix of the previous tile
+#if __CUDA_ARCH__ >= 900
+    extern __shared__ __align__(128) char shared[];
+    Pipeline *p = (Pipeline *)shared;
+    if (threadIdx.x == 0)
+        init(p);
+    __syncthreads();
+    if (threadIdx.x == BLOCK_SIZE)
+        copy_stages(p, in, out, n);
+    if (threadIdx.x >= BLOCK_SIZE)
+        return;
+    float thread_prefix[DEPTH + 1] = {}; // within the tile; newest tile last
+    bool more = true;
+    for (unsigned i = 0;; i++) {
+        unsigned stage = i % STAGES;
+        if (more)
+            wait(&p->loaded[stage], i / STAGES);
+        for (unsigned k = 0; k < DEPTH; k++)
+            thread_prefix[k] = thread_prefix[k + 1];
+        more = more && p->tile[stage] * TILE < n;
+        if (more) {
+            const float4 *items = p->vectors[stage] + threadIdx.x * VECTORS;
+            thread_prefix[DEPTH] = scan_block(add_items(items), &aggregate);
+            if (threadIdx.x == 0)
+                publish(status + p->tile[stage], launch, aggregate);
+        }
+        if (i < DEPTH)
+            continue;
+        stage = (i - DEPTH) % STAGES;
+        const long long tile = p->tile[stage];
+        if (tile * TILE >= n)
+            return;
+        tile_prefix += sum_tiles(status, launch, previous, tile);
+        previous = tile;
+        float4 *items = p->vectors[stage] + threadIdx.x * VECTORS;
+        scan_items(items, tile_prefix + thread_prefix[0], exclusive);
+        ptx::fence_proxy_async(ptx::space_shared); // make the writes visible to TMA
+        ptx::mbarrier_arrive(&p->scanned[stage]);
+    }
+#else // older GPUs have no TMA
+    __shared__ float4 vectors[padded(TILE / 4)];
+    __shared__ unsigned tile;
+    // Each block takes AHEAD + 2 tiles past the end; the last of these resets the counter.
+    const unsigned last_ticket = (n + TILE - 1) / TILE + (AHEAD + 2) * gridDim.x - 1;
+    Tile tiles[AHEAD + 2] = {}; // oldest first: scanned, ..., added up, being loaded
+    for (unsigned i = 0;; i++) {
+        for (unsigned k = 0; k <= AHEAD; k++)
+            tiles[k] = tiles[k + 1];
+        if (threadIdx.x == 0)
+            tile = atomicInc(&next_tile, last_ticket);
+        __syncthreads();
+        tiles[AHEAD + 1].index = tile;
+        load_tile(in, (long long)tile * TILE, n, tiles[AHEAD + 1].items);
+        if (i > 0 && tiles[AHEAD].index * TILE < n) {
+            make_blocked(vectors, tiles[AHEAD].items);
+            tiles[AHEAD].prefix = scan_block(add_items(tiles[AHEAD].items), &aggregate);
+            if (threadIdx.x == 0)
+                publish(status + tiles[AHEAD].index, launch, aggregate);
+        }
+        if (i <= AHEAD)
+            continue;
+        if (tiles[0].index * TILE >= n)
+            return;
+        tile_prefix += sum_tiles(status, launch, previous, tiles[0].index);
+        previous = tiles[0].index;
+        scan_items(tiles[0].items, tile_prefix + tiles[0].prefix, exclusive);
+        store_tile(out, tiles[0].index * TILE, n, vectors, tiles[0].items);
+    }
+#endif
+}
+
+// Floats of scratch memory for a scan of n elements: a status word for each tile.
+// Clear it before the first launch, and every 2^30 launches: the launch numbers repeat.
 static long long scratch_count(long long n)
 {
-    return sizeof(Status) / sizeof(float) * (1 + (n + TILE - 1) / TILE);
+    return sizeof(Status) / sizeof(float) * ((n + TILE - 1) / TILE);
+}
+
+// The pipeline's shared memory in bytes; 0 if the GPU has no TMA.
+static size_t pipeline_bytes()
+{
+    cudaFuncAttributes kernel;
+    CHECK(cudaFuncGetAttributes(&kernel, scan_tiles));
+    return kernel.ptxVersion >= 90 ? sizeof(Pipeline) : 0;
+}
+
+// Resident blocks of a kernel on the whole GPU. bytes: of dynamic shared memory.
+template <class Kernel>
+static long long resident_blocks(Kernel kernel, unsigned threads, size_t bytes)
+{
+    int sm_count, per_sm;
+    CHECK(cudaDeviceGetAttribute(&sm_count, cudaDevAttrMultiProcessorCount, 0));
+    CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
+    CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_sm, kernel, threads, bytes));
+    return sm_count * per_sm;
 }
 
 // Sets out[i] to in[0] + ... + in[i], or to the sum before in[i] if exclusive.
 // Returns the number of kernels launched.
 static int launch(const float *in, float *out, long long n, bool exclusive, float *scratch)
 {
+    static unsigned number = 0; // launch number
+    number += 2;
     const long long tiles = (n + TILE - 1) / TILE;
-    unsigned long long *next_tile = (unsigned long long *)scratch, *status = next_tile + 1;
-    CHECK(cudaMemsetAsync(scratch, 0, scratch_count(n) * sizeof(float)));
-    scan_tiles<<<tiles, BLOCK_SIZE>>>(in, out, n, exclusive, next_tile, status);
+    static const size_t bytes = pipeline_bytes();
+    const unsigned threads = bytes > 0 ? THREADS : BLOCK_SIZE;
+    static const long long resident = resident_blocks(scan_tiles, threads, bytes);
+    scan_tiles<<<min(tiles, resident), threads, bytes>>>(in, out, n, exclusive,
+                                                         (Status *)scratch, number);
     CHECK(cudaGetLastError());
     return 1;
 }

@@ -1,15 +1,16 @@
-// Step 04: vectorised accesses: four elements per 128-bit load or store.
-// The change: a thread loads and stores four vectors, not sixteen elements.
+// Step 06: decoupled look-back: one launch, which reads the array once.
+// The change: a block adds up what the blocks before it have published.
 // Build and run: nvcc -O3 -arch=native -o scan scan.cu && ./scan
 
 #include <cstdio>
+#include <cuda/atomic>
 
-static const char STEP[] = "step04_vectors";
+static const char STEP[] = "step06_lookback";
 
 #define CHECK(call) check(call, #call, __FILE__, __LINE__)
 static void check(cudaError_t error, const char *call, const char *file, int line);
 
-const unsigned BLOCK_SIZE = 512;          // threads, a power of two
+const unsigned BLOCK_SIZE = 256;          // threads, a power of two
 const unsigned ITEMS = 16;                // consecutive elements per thread
 const unsigned TILE = BLOCK_SIZE * ITEMS; // elements per tile
 const unsigned WARPS = BLOCK_SIZE / 32;
@@ -93,60 +94,131 @@ __device__ void store_vector(float *out, long long i, long long n, float4 v)
         out[i + 2] = v.z;
 }
 
-// Scans each tile separately, and stores its aggregate, the sum of its elements.
-__global__ void scan_tiles(const float *in, float *out, long long n, bool exclusive,
-                           float *aggregates)
+// Index of a vector in shared memory. After every eight vectors, which span all banks,
+// one is unused, so the vectors of neighbouring lanes start in different banks.
+__device__ constexpr unsigned padded(unsigned vector)
 {
-    const long long start = (long long)blockIdx.x * TILE + threadIdx.x * ITEMS;
-    float4 items[VECTORS];
-    for (unsigned k = 0; k < VECTORS; k++)
-        items[k] = load_vector(in, start + 4 * k, n);
-    float aggregate;
-    const float prefix = scan_block(add_items(items), &aggregate);
-    scan_items(items, prefix, exclusive);
-    for (unsigned k = 0; k < VECTORS; k++)
-        store_vector(out, start + 4 * k, n, items[k]);
-    if (threadIdx.x == 0)
-        aggregates[blockIdx.x] = aggregate;
+    return vector + vector / 8;
 }
 
-// Adds each tile's exclusive prefix to its elements.
-__global__ void add_before(float *out, long long n, const float *prefix)
+// Loads a tile in the striped arrangement (coalesced).
+__device__ void load_tile(const float *in, long long start, long long n, float4 *items)
 {
-    const long long start = (long long)blockIdx.x * TILE + 4 * threadIdx.x;
-    const float sum = prefix[blockIdx.x];
-    float4 items[VECTORS];
     for (unsigned k = 0; k < VECTORS; k++)
-        items[k] = load_vector(out, start + 4 * k * BLOCK_SIZE, n);
+        items[k] = load_vector(in, start + 4 * (k * BLOCK_SIZE + threadIdx.x), n);
+}
+
+// Transposes a tile, in shared memory, from the striped to the blocked arrangement.
+__device__ void make_blocked(float4 *tile, float4 *items)
+{
+    for (unsigned k = 0; k < VECTORS; k++)
+        tile[padded(k * BLOCK_SIZE + threadIdx.x)] = items[k];
+    __syncthreads();
+    for (unsigned k = 0; k < VECTORS; k++)
+        items[k] = tile[padded(threadIdx.x * VECTORS + k)];
+}
+
+// Transposes a tile back to the striped arrangement, and stores it (coalesced).
+__device__ void store_tile(float *out, long long start, long long n, float4 *tile,
+                           const float4 *items)
+{
+    for (unsigned k = 0; k < VECTORS; k++)
+        tile[padded(threadIdx.x * VECTORS + k)] = items[k];
+    __syncthreads();
     for (unsigned k = 0; k < VECTORS; k++) {
-        const float4 v = items[k];
-        store_vector(out, start + 4 * k * BLOCK_SIZE, n,
-                     make_float4(v.x + sum, v.y + sum, v.z + sum, v.w + sum));
+        const unsigned vector = k * BLOCK_SIZE + threadIdx.x;
+        store_vector(out, start + 4 * vector, n, tile[padded(vector)]);
     }
 }
 
-// Floats of scratch memory for a scan of n elements: an aggregate per tile, then
-// one per tile of aggregates, and so on. Each level begins at a multiple of 16 bytes.
+// A tile's status word: the number of its state (upper half), and a sum (lower half).
+// Each access is a single 64-bit access, so both halves are from the same store.
+typedef unsigned long long Status;
+
+__device__ unsigned next_tile; // tiles taken in this launch
+
+__device__ void publish(Status *status, unsigned number, float sum)
+{
+    cuda::atomic_ref<Status, cuda::thread_scope_device>(*status).store(
+        (Status)number << 32 | __float_as_uint(sum), cuda::memory_order_relaxed);
+}
+
+// Polls a status word until it is from this launch. Older words have smaller numbers.
+__device__ Status wait_for(Status *status, unsigned launch)
+{
+    Status seen;
+    do {
+        seen = cuda::atomic_ref<Status, cuda::thread_scope_device>(*status).load(
+            cuda::memory_order_relaxed);
+    } while ((int)(seen >> 32) < (int)launch);
+    return seen;
+}
+
+// The exclusive prefix of a tile. A warp looks back over 32 tiles at a time, lane 0 at the
+// nearest, until it finds an inclusive prefix (state launch + 1).
+__device__ float look_back(Status *status, unsigned launch, long long tile)
+{
+    const unsigned lane = threadIdx.x % 32;
+    float sum = 0.0f;
+    for (long long at = tile - 1 - lane;; at -= 32) {
+        const Status seen = at >= 0 ? wait_for(status + at, launch) : (launch + 1ull) << 32;
+        const unsigned prefixes = __ballot_sync(0xffffffff, seen >> 32 == launch + 1);
+        const unsigned wanted = prefixes ^ (prefixes - 1); // lanes up to the first prefix
+        const float part = wanted >> lane & 1 ? __uint_as_float((unsigned)seen) : 0.0f;
+        sum += __shfl_sync(0xffffffff, scan_warp(part), 31);
+        if (prefixes != 0)
+            return sum;
+    }
+}
+
+// Scans the array. Only a running block takes a tile, so no block waits for a tile whose
+// block has not started, whatever the order in which blocks start.
+__global__ void scan_tiles(const float *in, float *out, long long n, bool exclusive,
+                           Status *status, unsigned launch)
+{
+    __shared__ float4 vectors[padded(TILE / 4)];
+    __shared__ unsigned tile;
+    __shared__ float tile_prefix;
+    if (threadIdx.x == 0)
+        tile = atomicInc(&next_tile, gridDim.x - 1); // the last one resets it
+    __syncthreads();
+    const long long start = (long long)tile * TILE;
+    float4 items[VECTORS];
+    load_tile(in, start, n, items);
+    make_blocked(vectors, items);
+    float aggregate;
+    const float prefix = scan_block(add_items(items), &aggregate);
+    if (threadIdx.x == 0)
+        publish(status + tile, launch, aggregate);
+    if (threadIdx.x < 32) {
+        const float sum = look_back(status, launch, tile);
+        if (threadIdx.x == 0) {
+            tile_prefix = sum;
+            publish(status + tile, launch + 1, sum + aggregate);
+        }
+    }
+    __syncthreads();
+    scan_items(items, tile_prefix + prefix, exclusive);
+    store_tile(out, start, n, vectors, items);
+}
+
+// Floats of scratch memory for a scan of n elements: a status word for each tile.
+// Clear it before the first launch, and every 2^30 launches: the launch numbers repeat.
 static long long scratch_count(long long n)
 {
-    const long long tiles = (n + TILE - 1) / TILE;
-    return tiles == 1 ? 1 : (tiles + 3) / 4 * 4 + scratch_count(tiles);
+    return sizeof(Status) / sizeof(float) * ((n + TILE - 1) / TILE);
 }
 
 // Sets out[i] to in[0] + ... + in[i], or to the sum before in[i] if exclusive.
 // Returns the number of kernels launched.
 static int launch(const float *in, float *out, long long n, bool exclusive, float *scratch)
 {
+    static unsigned number = 0; // launch number
+    number += 2;
     const long long tiles = (n + TILE - 1) / TILE;
-    scan_tiles<<<tiles, BLOCK_SIZE>>>(in, out, n, exclusive, scratch);
+    scan_tiles<<<tiles, BLOCK_SIZE>>>(in, out, n, exclusive, (Status *)scratch, number);
     CHECK(cudaGetLastError());
-    if (tiles == 1)
-        return 1;
-    float *next = scratch + (tiles + 3) / 4 * 4;
-    const int launches = launch(scratch, scratch, tiles, true, next); // in place
-    add_before<<<tiles, BLOCK_SIZE>>>(out, n, scratch);
-    CHECK(cudaGetLastError());
-    return launches + 2;
+    return 1;
 }
 
 // ==== Harness: the same in every step from here on; the lesson is above. ====

@@ -1,20 +1,21 @@
-// Step 07: chained scan in one launch: each block waits for the previous one. 2n floats.
-// The change: one launch; a block passes its tile's inclusive prefix to the next block.
+// Step 07: software pipeline: each tile is added up two iterations before it is scanned.
+// The change: blocks persist; the aggregates that a block needs have long been published.
 // Build and run: nvcc -O3 -arch=native -o scan scan.cu && ./scan
 
 #include <cstdio>
 #include <cuda/atomic>
 
-static const char STEP[] = "step07_chained";
+static const char STEP[] = "step07_ahead";
 
 #define CHECK(call) check(call, #call, __FILE__, __LINE__)
 static void check(cudaError_t error, const char *call, const char *file, int line);
 
 const unsigned BLOCK_SIZE = 512;          // threads, a power of two
-const unsigned ITEMS = 16;                // consecutive elements per thread
+const unsigned ITEMS = 8;                 // consecutive elements per thread
 const unsigned TILE = BLOCK_SIZE * ITEMS; // elements per tile
 const unsigned WARPS = BLOCK_SIZE / 32;
 const unsigned VECTORS = ITEMS / 4; // float4 vectors per thread
+const unsigned AHEAD = 2;           // tiles between a tile's aggregate and its scan
 
 // Inclusive prefix sum over the lanes of the warp.
 __device__ float scan_warp(float sum)
@@ -32,6 +33,7 @@ __device__ float scan_block(float value, float *aggregate)
 {
     __shared__ float sums[WARPS]; // inclusive prefixes of the warps' sums
     const unsigned warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    __syncthreads(); // all threads have read the previous scan's sums
     const float sum = scan_warp(value);
     const float left = __shfl_up_sync(0xffffffff, sum, 1);
     if (lane == 31)
@@ -96,107 +98,145 @@ __device__ void store_vector(float *out, long long i, long long n, float4 v)
 
 // Index of a vector in shared memory. After every eight vectors, which span all banks,
 // one is unused, so the vectors of neighbouring lanes start in different banks.
-const unsigned PADDED_TILE = TILE / 4 + TILE / 32;
-__device__ unsigned padded(unsigned vector)
+__device__ constexpr unsigned padded(unsigned vector)
 {
     return vector + vector / 8;
 }
 
-// Loads a tile striped (coalesced), then transposes it to the blocked arrangement.
-__device__ void load_tile(const float *in, long long start, long long n, float4 *tile,
-                          float4 *items)
+// Loads a tile in the striped arrangement (coalesced).
+__device__ void load_tile(const float *in, long long start, long long n, float4 *items)
 {
-    const unsigned tid = threadIdx.x;
     for (unsigned k = 0; k < VECTORS; k++)
-        items[k] = load_vector(in, start + 4 * (k * BLOCK_SIZE + tid), n);
+        items[k] = load_vector(in, start + 4 * (k * BLOCK_SIZE + threadIdx.x), n);
+}
+
+// Transposes a tile, in shared memory, from the striped to the blocked arrangement.
+__device__ void make_blocked(float4 *tile, float4 *items)
+{
     for (unsigned k = 0; k < VECTORS; k++)
-        tile[padded(k * BLOCK_SIZE + tid)] = items[k];
+        tile[padded(k * BLOCK_SIZE + threadIdx.x)] = items[k];
     __syncthreads();
     for (unsigned k = 0; k < VECTORS; k++)
-        items[k] = tile[padded(tid * VECTORS + k)];
+        items[k] = tile[padded(threadIdx.x * VECTORS + k)];
 }
 
 // Transposes a tile back to the striped arrangement, and stores it (coalesced).
 __device__ void store_tile(float *out, long long start, long long n, float4 *tile,
                            const float4 *items)
 {
-    const unsigned tid = threadIdx.x;
     for (unsigned k = 0; k < VECTORS; k++)
-        tile[padded(tid * VECTORS + k)] = items[k];
+        tile[padded(threadIdx.x * VECTORS + k)] = items[k];
     __syncthreads();
-    for (unsigned k = 0; k < VECTORS; k++)
-        store_vector(out, start + 4 * (k * BLOCK_SIZE + tid), n,
-                     tile[padded(k * BLOCK_SIZE + tid)]);
+    for (unsigned k = 0; k < VECTORS; k++) {
+        const unsigned vector = k * BLOCK_SIZE + threadIdx.x;
+        store_vector(out, start + 4 * vector, n, tile[padded(vector)]);
+    }
 }
 
-// A tile's status word: a valid flag (upper half) and its inclusive prefix (lower half).
+// A tile's status word: the number of its state (upper half), and a sum (lower half).
 // Each access is a single 64-bit access, so both halves are from the same store.
 typedef unsigned long long Status;
 
-__device__ void publish(Status *status, float sum)
+__device__ unsigned next_tile; // tiles taken in this launch
+
+__device__ void publish(Status *status, unsigned number, float sum)
 {
-    const Status valid = 1ull << 32;
     cuda::atomic_ref<Status, cuda::thread_scope_device>(*status).store(
-        valid | __float_as_uint(sum), cuda::memory_order_relaxed);
+        (Status)number << 32 | __float_as_uint(sum), cuda::memory_order_relaxed);
 }
 
-// Polls a status word until it is valid; returns its lower half.
-__device__ float wait_for(Status *status)
+// Polls a status word until it is from this launch. Older words have smaller numbers.
+__device__ Status wait_for(Status *status, unsigned launch)
 {
     Status seen;
     do {
         seen = cuda::atomic_ref<Status, cuda::thread_scope_device>(*status).load(
             cuda::memory_order_relaxed);
-    } while (seen >> 32 == 0);
-    return __uint_as_float((unsigned)seen);
+    } while ((int)(seen >> 32) < (int)launch);
+    return seen;
 }
 
-// Takes the next tile number. Only a running block takes tiles, so no block waits for a
-// tile whose block has not started, whatever the order in which blocks start.
-__device__ long long take_tile(unsigned long long *next_tile)
+// The sum of tiles first to end - 1. The block's threads share the polling.
+__device__ float sum_tiles(Status *status, unsigned launch, long long first, long long end)
 {
-    __shared__ long long tile;
-    if (threadIdx.x == 0)
-        tile = atomicAdd(next_tile, 1);
-    __syncthreads();
-    return tile;
+    float sum = 0.0f, aggregate;
+    for (long long at = first + threadIdx.x; at < end; at += BLOCK_SIZE)
+        sum += __uint_as_float((unsigned)wait_for(status + at, launch));
+    scan_block(sum, &aggregate);
+    return aggregate;
 }
 
-// Scans the array. Each block waits for the inclusive prefix of the previous tile.
-__global__ void scan_tiles(const float *in, float *out, long long n, bool exclusive,
-                           unsigned long long *next_tile, Status *status)
-{
-    __shared__ float4 vectors[PADDED_TILE];
-    __shared__ float tile_prefix;
-    const long long tile = take_tile(next_tile), start = tile * TILE;
+// A tile in the registers of a block.
+struct Tile {
+    long long index;
     float4 items[VECTORS];
-    load_tile(in, start, n, vectors, items);
-    float aggregate;
-    const float prefix = scan_block(add_items(items), &aggregate);
-    if (threadIdx.x == 0) {
-        tile_prefix = tile > 0 ? wait_for(status + tile - 1) : 0.0f;
-        publish(status + tile, tile_prefix + aggregate);
+    float prefix; // of the thread, within the tile
+};
+
+// Scans the array. Only a running block takes a tile, so no block waits for a tile whose
+// block has not started, whatever the order in which blocks start.
+__global__ void scan_tiles(const float *in, float *out, long long n, bool exclusive,
+                           Status *status, unsigned launch)
+{
+    long long previous = 0;
+    float tile_prefix = 0.0f, aggregate; // exclusive prefix of the previous tile
+    __shared__ float4 vectors[padded(TILE / 4)];
+    __shared__ unsigned tile;
+    // Each block takes AHEAD + 2 tiles past the end; the last of these resets the counter.
+    const unsigned last_ticket = (n + TILE - 1) / TILE + (AHEAD + 2) * gridDim.x - 1;
+    Tile tiles[AHEAD + 2] = {}; // oldest first: scanned, ..., added up, being loaded
+    for (unsigned i = 0;; i++) {
+        for (unsigned k = 0; k <= AHEAD; k++)
+            tiles[k] = tiles[k + 1];
+        if (threadIdx.x == 0)
+            tile = atomicInc(&next_tile, last_ticket);
+        __syncthreads();
+        tiles[AHEAD + 1].index = tile;
+        load_tile(in, (long long)tile * TILE, n, tiles[AHEAD + 1].items);
+        if (i > 0 && tiles[AHEAD].index * TILE < n) {
+            make_blocked(vectors, tiles[AHEAD].items);
+            tiles[AHEAD].prefix = scan_block(add_items(tiles[AHEAD].items), &aggregate);
+            if (threadIdx.x == 0)
+                publish(status + tiles[AHEAD].index, launch, aggregate);
+        }
+        if (i <= AHEAD)
+            continue;
+        if (tiles[0].index * TILE >= n)
+            return;
+        tile_prefix += sum_tiles(status, launch, previous, tiles[0].index);
+        previous = tiles[0].index;
+        scan_items(tiles[0].items, tile_prefix + tiles[0].prefix, exclusive);
+        store_tile(out, tiles[0].index * TILE, n, vectors, tiles[0].items);
     }
-    __syncthreads();
-    scan_items(items, tile_prefix + prefix, exclusive);
-    store_tile(out, start, n, vectors, items);
 }
 
-// Floats of scratch memory for a scan of n elements: the tile counter,
-// and a status word for each tile.
+// Floats of scratch memory for a scan of n elements: a status word for each tile.
+// Clear it before the first launch, and every 2^30 launches: the launch numbers repeat.
 static long long scratch_count(long long n)
 {
-    return sizeof(Status) / sizeof(float) * (1 + (n + TILE - 1) / TILE);
+    return sizeof(Status) / sizeof(float) * ((n + TILE - 1) / TILE);
+}
+
+// Resident blocks of a kernel on the whole GPU. bytes: of dynamic shared memory.
+template <class Kernel>
+static long long resident_blocks(Kernel kernel, unsigned threads, size_t bytes)
+{
+    int sm_count, per_sm;
+    CHECK(cudaDeviceGetAttribute(&sm_count, cudaDevAttrMultiProcessorCount, 0));
+    CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_sm, kernel, threads, bytes));
+    return sm_count * per_sm;
 }
 
 // Sets out[i] to in[0] + ... + in[i], or to the sum before in[i] if exclusive.
 // Returns the number of kernels launched.
 static int launch(const float *in, float *out, long long n, bool exclusive, float *scratch)
 {
+    static unsigned number = 0; // launch number
+    number += 2;
     const long long tiles = (n + TILE - 1) / TILE;
-    unsigned long long *next_tile = (unsigned long long *)scratch, *status = next_tile + 1;
-    CHECK(cudaMemsetAsync(scratch, 0, scratch_count(n) * sizeof(float)));
-    scan_tiles<<<tiles, BLOCK_SIZE>>>(in, out, n, exclusive, next_tile, status);
+    static const long long resident = resident_blocks(scan_tiles, BLOCK_SIZE, 0);
+    scan_tiles<<<min(tiles, resident), BLOCK_SIZE>>>(in, out, n, exclusive,
+                                                     (Status *)scratch, number);
     CHECK(cudaGetLastError());
     return 1;
 }

@@ -1,10 +1,10 @@
-// Step 03: thread coarsening: each thread scans 16 consecutive elements on its own.
-// The change: a blocked arrangement; the block scans only one sum per thread.
+// Step 03: thread coarsening: each thread scans four vectors of four elements.
+// The change: a thread owns 16 consecutive elements; the block scans one sum per thread.
 // Build and run: nvcc -O3 -arch=native -o scan scan.cu && ./scan
 
 #include <cstdio>
 
-static const char STEP[] = "step03_runs";
+static const char STEP[] = "step03_vectors";
 
 #define CHECK(call) check(call, #call, __FILE__, __LINE__)
 static void check(cudaError_t error, const char *call, const char *file, int line);
@@ -13,6 +13,7 @@ const unsigned BLOCK_SIZE = 512;          // threads, a power of two
 const unsigned ITEMS = 16;                // consecutive elements per thread
 const unsigned TILE = BLOCK_SIZE * ITEMS; // elements per tile
 const unsigned WARPS = BLOCK_SIZE / 32;
+const unsigned VECTORS = ITEMS / 4; // float4 vectors per thread
 
 // Inclusive prefix sum over the lanes of the warp.
 __device__ float scan_warp(float sum)
@@ -45,22 +46,66 @@ __device__ float scan_block(float value, float *aggregate)
     return (warp > 0 ? sums[warp - 1] : 0.0f) + (lane > 0 ? left : 0.0f);
 }
 
+// The sum of a thread's elements.
+__device__ float add_items(const float4 *items)
+{
+    float sum = 0.0f;
+    for (unsigned k = 0; k < VECTORS; k++)
+        sum += items[k].x + items[k].y + items[k].z + items[k].w;
+    return sum;
+}
+
+// Scans four elements, given their exclusive prefix. Returns their inclusive prefix.
+__device__ float scan_vector(float4 *items, float prefix, bool exclusive)
+{
+    const float x = prefix + items->x, y = x + items->y, z = y + items->z, w = z + items->w;
+    *items = exclusive ? make_float4(prefix, x, y, z) : make_float4(x, y, z, w);
+    return w;
+}
+
+// Scans a thread's elements, given their exclusive prefix.
+__device__ void scan_items(float4 *items, float prefix, bool exclusive)
+{
+    for (unsigned k = 0; k < VECTORS; k++)
+        prefix = scan_vector(items + k, prefix, exclusive);
+}
+
+// Elements i to i + 3; those past the end of the array are 0.
+__device__ float4 load_vector(const float *in, long long i, long long n)
+{
+    if (i + 3 < n)
+        return *(const float4 *)(in + i);
+    const float x = i < n ? in[i] : 0.0f, y = i + 1 < n ? in[i + 1] : 0.0f;
+    return make_float4(x, y, i + 2 < n ? in[i + 2] : 0.0f, 0.0f);
+}
+
+__device__ void store_vector(float *out, long long i, long long n, float4 v)
+{
+    if (i + 3 < n) {
+        *(float4 *)(out + i) = v;
+        return;
+    }
+    if (i < n)
+        out[i] = v.x;
+    if (i + 1 < n)
+        out[i + 1] = v.y;
+    if (i + 2 < n)
+        out[i + 2] = v.z;
+}
+
 // Scans each tile separately, and stores its aggregate, the sum of its elements.
 __global__ void scan_tiles(const float *in, float *out, long long n, bool exclusive,
                            float *aggregates)
 {
     const long long start = (long long)blockIdx.x * TILE + threadIdx.x * ITEMS;
-    float items[ITEMS], sum = 0.0f, aggregate;
-    for (unsigned k = 0; k < ITEMS; k++) {
-        items[k] = start + k < n ? in[start + k] : 0.0f;
-        sum += items[k];
-    }
-    float prefix = scan_block(sum, &aggregate);
-    for (unsigned k = 0; k < ITEMS; k++) {
-        if (start + k < n)
-            out[start + k] = exclusive ? prefix : prefix + items[k];
-        prefix += items[k];
-    }
+    float4 items[VECTORS];
+    for (unsigned k = 0; k < VECTORS; k++)
+        items[k] = load_vector(in, start + 4 * k, n);
+    float aggregate;
+    const float prefix = scan_block(add_items(items), &aggregate);
+    scan_items(items, prefix, exclusive);
+    for (unsigned k = 0; k < VECTORS; k++)
+        store_vector(out, start + 4 * k, n, items[k]);
     if (threadIdx.x == 0)
         aggregates[blockIdx.x] = aggregate;
 }
@@ -68,22 +113,24 @@ __global__ void scan_tiles(const float *in, float *out, long long n, bool exclus
 // Adds each tile's exclusive prefix to its elements.
 __global__ void add_before(float *out, long long n, const float *prefix)
 {
-    const long long start = (long long)blockIdx.x * TILE + threadIdx.x;
+    const long long start = (long long)blockIdx.x * TILE + 4 * threadIdx.x;
     const float sum = prefix[blockIdx.x];
-    float items[ITEMS];
-    for (unsigned k = 0; k < ITEMS; k++)
-        items[k] = start + k * BLOCK_SIZE < n ? out[start + k * BLOCK_SIZE] : 0.0f;
-    for (unsigned k = 0; k < ITEMS; k++)
-        if (start + k * BLOCK_SIZE < n)
-            out[start + k * BLOCK_SIZE] = items[k] + sum;
+    float4 items[VECTORS];
+    for (unsigned k = 0; k < VECTORS; k++)
+        items[k] = load_vector(out, start + 4 * k * BLOCK_SIZE, n);
+    for (unsigned k = 0; k < VECTORS; k++) {
+        const float4 v = items[k];
+        store_vector(out, start + 4 * k * BLOCK_SIZE, n,
+                     make_float4(v.x + sum, v.y + sum, v.z + sum, v.w + sum));
+    }
 }
 
 // Floats of scratch memory for a scan of n elements: an aggregate per tile, then
-// one per tile of aggregates, and so on.
+// one per tile of aggregates, and so on. Each level begins at a multiple of 16 bytes.
 static long long scratch_count(long long n)
 {
     const long long tiles = (n + TILE - 1) / TILE;
-    return tiles == 1 ? 1 : tiles + scratch_count(tiles);
+    return tiles == 1 ? 1 : (tiles + 3) / 4 * 4 + scratch_count(tiles);
 }
 
 // Sets out[i] to in[0] + ... + in[i], or to the sum before in[i] if exclusive.
@@ -95,7 +142,8 @@ static int launch(const float *in, float *out, long long n, bool exclusive, floa
     CHECK(cudaGetLastError());
     if (tiles == 1)
         return 1;
-    const int launches = launch(scratch, scratch, tiles, true, scratch + tiles); // in place
+    float *next = scratch + (tiles + 3) / 4 * 4;
+    const int launches = launch(scratch, scratch, tiles, true, next); // in place
     add_before<<<tiles, BLOCK_SIZE>>>(out, n, scratch);
     CHECK(cudaGetLastError());
     return launches + 2;
