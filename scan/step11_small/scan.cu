@@ -364,7 +364,7 @@ __global__ void scan_tiles(const float *in, float *out, long long n, bool exclus
     }
 #else // older GPUs have no TMA
     long long previous = 0;
-    float tile_prefix = 0.0f, aggregate; // exclusive prefix of the previous tile
+    float tile_prefix = 0.0f; // exclusive, of the previous tile
     __shared__ float4 vectors[padded(TILE / 4)];
     __shared__ unsigned tile;
     // Each block takes AHEAD + 2 tiles past the end; the last of these resets the counter.
