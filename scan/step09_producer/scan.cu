@@ -20,8 +20,8 @@ const unsigned THREADS = BLOCK_SIZE + 32; // with a producer warp
 const unsigned WARPS = BLOCK_SIZE / 32;
 const unsigned VECTORS = ITEMS / 4; // float4 vectors per thread
 const unsigned AHEAD = 2;           // tiles between a tile's aggregate and its scan
-const unsigned STAGES = 6;          // tiles of a block in shared memory
 const unsigned DEPTH = AHEAD + 1;   // AHEAD for tiles in shared memory
+const unsigned STAGES = 2 * DEPTH;  // tiles of a block in shared memory
 
 // Inclusive prefix sum over the lanes of the warp.
 __device__ float scan_warp(float sum)

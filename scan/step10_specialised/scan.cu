@@ -20,8 +20,8 @@ const unsigned THREADS = BLOCK_SIZE + 64; // with a look-back warp and a produce
 const unsigned WARPS = BLOCK_SIZE / 32;
 const unsigned VECTORS = ITEMS / 4; // float4 vectors per thread
 const unsigned AHEAD = 2;           // tiles between a tile's aggregate and its scan
-const unsigned STAGES = 6;          // tiles of a block in shared memory
 const unsigned DEPTH = AHEAD + 1;   // AHEAD for tiles in shared memory
+const unsigned STAGES = 2 * DEPTH;  // tiles of a block in shared memory
 const unsigned BATCH = 8;           // status words that a lane loads per poll
 
 // Inclusive prefix sum over the lanes of the warp.
