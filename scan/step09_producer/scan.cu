@@ -315,12 +315,10 @@ __global__ void scan_tiles(const float *in, float *out, long long n, bool exclus
         __syncthreads();
         tiles[AHEAD + 1].index = tile;
         load_tile(in, (long long)tile * TILE, n, tiles[AHEAD + 1].items);
-        if (i > 0 && tiles[AHEAD].index * TILE < n) {
-            make_blocked(vectors, tiles[AHEAD].items);
-            tiles[AHEAD].prefix = scan_block(add_items(tiles[AHEAD].items), &aggregate);
-            if (threadIdx.x == 0)
-                publish(status + tiles[AHEAD].index, launch, aggregate);
-        }
+        make_blocked(vectors, tiles[AHEAD].items);
+        tiles[AHEAD].prefix = scan_block(add_items(tiles[AHEAD].items), &aggregate);
+        if (threadIdx.x == 0 && i > 0 && tiles[AHEAD].index * TILE < n)
+            publish(status + tiles[AHEAD].index, launch, aggregate);
         if (i <= AHEAD)
             continue;
         if (tiles[0].index * TILE >= n)
