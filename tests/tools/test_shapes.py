@@ -78,8 +78,8 @@ def test_scratch_memory_has_its_limits(tmp_path):
 def test_a_step_of_the_scan_counts_what_the_table_says(tmp_path):
     """Broken: the judge counts a step of the scan otherwise than tests/counters does, or finds fault with it."""
     few = dataclasses.replace(shapes.SCANS, sizes=(1, 513, shapes.COUNTED_AT), orders_at=3 * ((513,),))
-    answer, said = judged(tmp_path, "scan.cu", (ROOT / "scan/step03_runs/scan.cu").read_text(), few)
-    assert answer.status == verdicts.PASSED and answer.counters == words.step_counters(few)["step03_runs"], said
+    answer, said = judged(tmp_path, "scan.cu", (ROOT / "scan/step03_vectors/scan.cu").read_text(), few)
+    assert answer.status == verdicts.PASSED and answer.counters == words.step_counters(few)["step03_vectors"], said
 
 
 def test_another_shape_is_refused_in_a_line(tmp_path):
