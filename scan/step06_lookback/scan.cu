@@ -10,7 +10,7 @@ static const char STEP[] = "step06_lookback";
 #define CHECK(call) check(call, #call, __FILE__, __LINE__)
 static void check(cudaError_t error, const char *call, const char *file, int line);
 
-const unsigned BLOCK_SIZE = 256;          // threads, a power of two
+const unsigned BLOCK_SIZE = 512;          // threads, a power of two
 const unsigned ITEMS = 16;                // consecutive elements per thread
 const unsigned TILE = BLOCK_SIZE * ITEMS; // elements per tile
 const unsigned WARPS = BLOCK_SIZE / 32;
@@ -160,6 +160,7 @@ __device__ float look_back(Status *status, unsigned launch, long long tile)
 {
     const unsigned lane = threadIdx.x % 32;
     float sum = 0.0f;
+    __nanosleep(500); // meanwhile most of the blocks before publish their aggregates
     for (long long at = tile - 1 - lane;; at -= 32) {
         const Status seen = at >= 0 ? wait_for(status + at, launch) : (launch + 1ull) << 32;
         const unsigned prefixes = __ballot_sync(0xffffffff, seen >> 32 == launch + 1);

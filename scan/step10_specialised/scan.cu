@@ -266,32 +266,30 @@ __device__ Status load_status(Status *status)
         cuda::memory_order_relaxed);
 }
 
-// Polls BATCH status words per lane, of tiles at, at + 32, ... up to end - 1. Sets *sum to
-// the sum of their aggregates. Returns a mask: bit k is set if the k-th word is not valid.
+// Polls BATCH status words per lane, of tiles at, at + 32, ... up to end - 1. Returns a
+// mask: bit k is set if the k-th word is not valid.
 __device__ unsigned poll(Status *status, unsigned launch, unsigned at, unsigned end,
-                         float *sum)
+                         Status *seen)
 {
-    Status seen[BATCH];
     for (unsigned k = 0; k < BATCH; k++) // all loads in flight at once
         seen[k] =
             at + 32 * k < end ? load_status(status + at + 32 * k) : (Status)launch << 32;
     unsigned missing = 0;
-    *sum = 0.0f;
-    for (unsigned k = 0; k < BATCH; k++) {
+    for (unsigned k = 0; k < BATCH; k++)
         missing |= (seen[k] >> 32 != launch) << k;
-        *sum += __uint_as_float((unsigned)seen[k]);
-    }
     return missing;
 }
 
 // The sum of tiles first to end - 1. The lanes of a warp share the polling.
 __device__ float sum_by_warp(Status *status, unsigned launch, unsigned first, unsigned end)
 {
-    float sum = 0.0f, part;
+    float sum = 0.0f;
     for (unsigned at = first + threadIdx.x % 32; at < end; at += 32 * BATCH) {
-        while (poll(status, launch, at, end, &part) != 0)
+        Status seen[BATCH];
+        while (poll(status, launch, at, end, seen) != 0)
             continue;
-        sum += part;
+        for (unsigned k = 0; k < BATCH; k++)
+            sum += __uint_as_float((unsigned)seen[k]);
     }
     return __shfl_sync(0xffffffff, scan_warp(sum), 31);
 }

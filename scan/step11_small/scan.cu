@@ -267,32 +267,30 @@ __device__ Status load_status(Status *status)
         cuda::memory_order_relaxed);
 }
 
-// Polls BATCH status words per lane, of tiles at, at + 32, ... up to end - 1. Sets *sum to
-// the sum of their aggregates. Returns a mask: bit k is set if the k-th word is not valid.
+// Polls BATCH status words per lane, of tiles at, at + 32, ... up to end - 1. Returns a
+// mask: bit k is set if the k-th word is not valid.
 __device__ unsigned poll(Status *status, unsigned launch, unsigned at, unsigned end,
-                         float *sum)
+                         Status *seen)
 {
-    Status seen[BATCH];
     for (unsigned k = 0; k < BATCH; k++) // all loads in flight at once
         seen[k] =
             at + 32 * k < end ? load_status(status + at + 32 * k) : (Status)launch << 32;
     unsigned missing = 0;
-    *sum = 0.0f;
-    for (unsigned k = 0; k < BATCH; k++) {
+    for (unsigned k = 0; k < BATCH; k++)
         missing |= (seen[k] >> 32 != launch) << k;
-        *sum += __uint_as_float((unsigned)seen[k]);
-    }
     return missing;
 }
 
 // The sum of tiles first to end - 1. The lanes of a warp share the polling.
 __device__ float sum_by_warp(Status *status, unsigned launch, unsigned first, unsigned end)
 {
-    float sum = 0.0f, part;
+    float sum = 0.0f;
     for (unsigned at = first + threadIdx.x % 32; at < end; at += 32 * BATCH) {
-        while (poll(status, launch, at, end, &part) != 0)
+        Status seen[BATCH];
+        while (poll(status, launch, at, end, seen) != 0)
             continue;
-        sum += part;
+        for (unsigned k = 0; k < BATCH; k++)
+            sum += __uint_as_float((unsigned)seen[k]);
     }
     return __shfl_sync(0xffffffff, scan_warp(sum), 31);
 }
@@ -394,8 +392,7 @@ __global__ void scan_tiles(const float *in, float *out, long long n, bool exclus
 #endif
 }
 
-// Fallback: one warp adds up a full tile of another block, and publishes the aggregate.
-// It may read input after another block's stores, so in and out must not overlap.
+// Fallback: one warp adds up a full tile of another block. So in and out must not overlap.
 __device__ void fall_back(const float *in, Status *status, unsigned launch, unsigned tile,
                           unsigned size)
 {
@@ -416,8 +413,11 @@ __device__ float sum_before(const float *in, Status *status, unsigned launch, un
     float sum = 0.0f;
     for (unsigned base = 0; base < tile; base += 32 * BATCH)
         for (unsigned polls = 1;; polls++) {
-            float part;
-            const unsigned missing = poll(status, launch, base + lane, tile, &part);
+            float part = 0.0f;
+            Status seen[BATCH];
+            const unsigned missing = poll(status, launch, base + lane, tile, seen);
+            for (unsigned k = 0; k < BATCH; k++)
+                part += __uint_as_float((unsigned)seen[k]);
             if (!__any_sync(0xffffffff, missing)) {
                 sum += __shfl_sync(0xffffffff, scan_warp(part), 31);
                 break;

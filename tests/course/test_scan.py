@@ -99,7 +99,7 @@ MISTAKES = {
     "the prefix not passed on": ("step06_lookback", "publish(status + tile, launch + 1, sum + aggregate)", "publish(status + tile, launch + 1, aggregate)", {}),
     "the flag set before the value": ("step06_lookback", "publish(status + tile, launch, aggregate);",
                                       "{ publish(status + tile, launch, 0.0f); for (int k = 0; k < 99; k++) __nanosleep(k); publish(status + tile, launch, aggregate); }",
-                                      INTERLEAVED),
+                                      INTERLEAVED | {"SIM_BLOCK_ORDER": "7", "SIM_SMS": "1"}),
     "an aggregate published as a prefix": ("step06_lookback", "publish(status + tile, launch, aggregate);", "publish(status + tile, launch + 1, aggregate);", INTERLEAVED),
     "no barrier before the sums are overwritten": ("step07_ahead", "    __syncthreads(); // all threads have read the previous scan's sums\n", "", {}),
     "a fallback adds up the wrong tile": ("step11_small", "publish(status + tile, launch, sum);", "publish(status + tile, launch, sum + 1.0f);", {"SIM_BLOCK_ORDER": "1", "SIM_SMS": "16"}),
