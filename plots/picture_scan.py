@@ -9,7 +9,7 @@ from types import SimpleNamespace
 from drawing import LEFT, SPAN, columns, count, middle
 from traced import LANES, ROOT, WORD, element_loads, ends_at_barrier, fail, intervals, needed, trace
 
-TILE = 4096  # elements, from step 06 on
+TILE = 4096  # elements, from step 07 on
 VECTOR, SECTOR, TAKEN = 16, 32, 8  # bytes, bytes, and the lanes whose vectors one wavefront reads
 HARNESS = {"fill", "prepare", "compare"}  # kernels of the harness, launched before and after each scan
 
@@ -255,7 +255,7 @@ def look_back(picture, title, *panels):
 
 
 def decoupled(picture, _, step):
-    look_back(picture, "Decoupled look-back: a tile adds aggregates until it finds a prefix", (together(step, 28 * TILE, 2), 2))
+    look_back(picture, "Decoupled look-back: a tile adds aggregates until it finds a prefix", (together(step, 28 * 2 * TILE, 2), 2))
 
 
 REGISTER_STATES = (r"atom", r"st\.relaxed", r"ld\.relaxed", r"st\.global")  # taken, published, looks back, stored
