@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Does what the lessons suggest: applies each diff of a step's README, runs it, writes one CSV.
 
-A step is a folder: step08_shuffle, scan/step08_lookback, or of a lab labs/rowscale/step01_vector. What is timed of a lab is the last row of its CSV."""
+A step is a folder: step08_shuffle, scan/step06_lookback, or of a lab labs/rowscale/step01_vector. What is timed of a lab is the last row of its CSV."""
 
 import argparse
 import csv

@@ -1,4 +1,4 @@
-// after_abort_scan: step 14 of the prefix sum, after a launch was aborted when its blocks had drawn tiles.
+// after_abort_scan: step 10 of the prefix sum, after a launch was aborted when its blocks had drawn tiles.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
