@@ -69,7 +69,7 @@ def test_arrays_begin_and_end_anywhere(step, changed_steps):
 
 @pytest.mark.parametrize("program", ["after_abort", "after_abort_scan"])
 def test_after_an_aborted_launch(program, changed_steps):
-    """Broken: step 10, or step 14 of the prefix sum, uses the tickets of an aborted launch."""
+    """Broken: step 10, or step 10 of the prefix sum, uses the tickets of an aborted launch."""
     result = run(changed_steps, program, SIM_CHECK="0")  # the abort is intended
     assert result.returncode == 0 and result.stdout == "PASS\n", result.stderr
 
