@@ -126,7 +126,8 @@ def changed(step, good, bad):
 @pytest.fixture(scope="module")
 def planted(tmp_path_factory):
     wrong = {what: changed(*MISTAKES[what][:3]) for what in MISTAKES} | {what: changed("step10_specialised", line, "") for what, (line, _) in UNORDERED.items()}
-    return build_together(wrong, tmp_path_factory.mktemp("planted") / "scan")
+    older = changed("step11_small", "#if __CUDA_ARCH__ >= 900", "#if false").replace("kernel.ptxVersion >= 90", "false")
+    return build_together(wrong | {"an older GPU": older}, tmp_path_factory.mktemp("planted") / "scan")
 
 
 @pytest.mark.parametrize("what", MISTAKES)
@@ -144,6 +145,13 @@ def test_unordered_accesses_are_reported(what, planted):
     """Broken: the checker misses a race with a bulk copy, or a race in a long chain of barriers."""
     result = run(planted, what, "--csv", 50003, SIM_SMS="1")
     assert result.returncode == 88 and UNORDERED[what][1] in result.stderr, result.stderr
+
+
+@needs_simulator
+def test_an_older_gpu_scans_large_arrays(planted):
+    """Broken: on a GPU without TMA the last step's kernel for large arrays is wrong, has a race, or is launched with another block size."""
+    result = run(planted, "an older GPU", "--csv", 300001, **INTERLEAVED)
+    assert result.returncode == 0 and "PASS" in result.stdout, result.stderr
 
 
 def test_the_pipeline_fits_on_every_gpu_with_tma(tmp_path):
