@@ -45,8 +45,6 @@ TOOLS = {"alone": None, "memcheck": [], "racecheck": [], "initcheck": SHARED_TOO
 GPU_TIME_LIMIT_S = 25
 HUNG_TIME_LIMIT_S = 8  # of a program that hung alone
 GPU_COLUMNS = ["mutant", "tool", "elements", "ended", "errors", "message", "seconds"]
-# Steps 12 to 14 of the one, and steps 15 to 17 of the other ladder run another kernel for fewer elements.
-GPU_SIZES = {"step12": ("100003", "40003"), "step13": ("100003", "40003"), "step14": ("100003", "40003"), **{f"scan-step{number}": ("100003", "40003") for number in (15, 16, 17)}}
 
 
 def run(words, environment, limit):
@@ -215,12 +213,19 @@ def sanitizer_says(printed):
     return summary[1] if summary else "", " | ".join(list(dict.fromkeys(said))[:3])
 
 
+def sizes_on_gpu(step):
+    """The numbers of elements of a GPU's runs: one more for a step that launches another kernel for fewer elements."""
+    _, lesson, _ = make.parts(make.sources()[step])
+    chooses_by_size = re.search(r"^ +(?:else )?if \(.*\bn <= ", make.without_comments(lesson).partition(" launch(const float")[2], re.M)
+    return ("100003", "40003") if chooses_by_size else ("100003",)
+
+
 def gpu_jobs(found, done):
     """All runs that are left: first those of all mutants alone, then those under the tools; the first ladder first."""
     jobs = []
     for program, names in found.items():
         step = program.name.rsplit("-", 1)[0]
-        for number, size in enumerate(GPU_SIZES.get(step, ("100003",))):
+        for number, size in enumerate(sizes_on_gpu(step)):
             jobs += [((step.startswith("scan-"), number, place), program, name, tool, size) for name in names for place, tool in enumerate(TOOLS)]
     jobs = sorted(jobs, key=lambda job: job[0])
     return [job[1:] for job in jobs if (f"{job[1].name.rsplit('-', 1)[0]}.{job[2]}", job[3], job[4]) not in done]
