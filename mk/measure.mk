@@ -9,7 +9,7 @@ needs-gpu:
 # $(1) writes the CSV $(2), which appears only when it is complete.
 whole = @mkdir -p "$$RESULTS/$(dir $(2))" && { $(1) > "$$RESULTS/$(2).$$$$" && mv "$$RESULTS/$(2).$$$$" "$$RESULTS/$(2)" || { rm -f "$$RESULTS/$(2).$$$$"; exit 1; }; }
 parts starts finish sass: | $(NEEDS_NVCC)
-GPU_COMPILER = --compiler '$(NVCC) -O3 -std=c++17 -arch=$(ARCH)'
+GPU_COMPILER = --compiler '$(NVCC) -O3 -std=c++17 $(CCCL:%=-I%) -arch=$(ARCH)'
 
 PROFILE_N ?= 16777216
 profile: needs-gpu build ## measure: Nsight Compute's counters for every step: results/profile.csv
@@ -31,16 +31,16 @@ begins: needs-gpu ## measure: the cost of the array's start address, for CUB and
 	$(COMPILE) build/begins
 	$(call whole,build/begins,begins.csv)
 
-# CCCL=FOLDER: CUB and Thrust from there, not from the toolkit.
+# With CCCL=FOLDER these compare with the CUB in that folder. Each CSV records the version of CUB.
 peers: needs-gpu build ## measure: the last steps compared with CUB, Thrust, cuBLAS, torch, Triton and a copy: results/peers.csv
 	$(COMPILE) build/peers
 	@python3 -m scripts.gpu.peers --output "$$RESULTS/peers.csv" build/peers \
 	    $(filter-out step00_% step01_% step02_% step03_% step04_% step05_% step06_%,$(GPU_PROGRAMS))
 
 AGAINST_CUB := build/$(WITHIN:%/=%_)against_cub
-against-cub: needs-gpu ## measure: the last steps and CUB, alternating in one process: results/against-cub.csv
+against-cub: needs-gpu ## measure: the last steps and CUB, alternating in one process: results/against-cub.csv; CCCL=FOLDER: with the CUB in that folder, results/against-cub-cccl.csv
 	$(COMPILE) $(AGAINST_CUB)
-	$(call whole,$(AGAINST_CUB),against-cub.csv)
+	$(call whole,$(AGAINST_CUB),against-cub$(if $(CCCL),-cccl).csv)
 
 bytes: needs-gpu build ## measure: bytes that the steps of the prefix sum read and write per element: LADDER=scan, results/scan/bytes.csv
 	@test '$(LADDER)' = scan || { echo 'make bytes works on the prefix sum only: LADDER=scan' >&2; exit 2; }
@@ -78,13 +78,13 @@ build/scan_against_cub: extra = -DLAST_STEP='"../../$(LAST_SCAN)"'
 LAST_REDUCE := $(lastword $(call steps_of,reduce))/reduce.cu
 build/methods: $(LAST_REDUCE)
 build/methods: extra = -DLAST_STEP='"../../$(LAST_REDUCE)"'
-build/peers: extra = $(CCCL:%=-I%) -lcublas
-build/peers: $(if $(CCCL),FORCE)
+build/peers: extra = -lcublas
 
 build/methods build/begins build/against_cub build/scan_against_cub: scripts/gpu/interleaved.h
+build/peers build/begins build/against_cub build/scan_against_cub: scripts/gpu/cub_version.h
 build/limits build/starts build/loaded build/methods build/begins build/peers build/against_cub build/scan_against_cub: build/%: scripts/gpu/%.cu .build-flags | $(NEEDS_NVCC)
 	@mkdir -p build
-	$(Q)$(NVCC) $(NVCCFLAGS) -arch=$(ARCH) -o $@ $< $(extra)
+	$(Q)$(NVCC) $(GPU_NVCCFLAGS) -o $@ $< $(extra)
 
 rowscale-pytorch: needs-gpu ## measure: the rowscale lab compared with torch: results/labs/rowscale-pytorch.csv
 	$(COMPILE) build/labs/rowscale/step05_teams/rowscale
@@ -145,13 +145,16 @@ starts: needs-gpu ## measure: block launch rate, and block durations of steps 01
 finish: needs-gpu ## measure: when the blocks of the last step end, with static and with dynamic tile scheduling: results/finish.csv
 	@python3 -m scripts.gpu.finish $(GPU_COMPILER) --output "$$RESULTS/finish.csv" $(lastword $(STEPS))
 
-sass: ## measure: machine code of the loops shown in lessons: results/sass/
-	@python3 -m scripts.gpu.sass --output "$$RESULTS/sass" step07_gridstride 0 step07-signed
-	@python3 -m scripts.gpu.sass --output "$$RESULTS/sass" step07_gridstride 1 step07-unsigned
-	@for step in step00_baseline step01_divergent step02_bitops; do \
-	    python3 -m scripts.gpu.sass --all --output "$$RESULTS/sass" $$step 0 $${step%%_*} || exit 1; done
-	@python3 -m scripts.gpu.sass --all --loads 2 --output "$$RESULTS/sass" step10_singlepass 0 step10-loop
-	@python3 -m scripts.gpu.sass --all --loads 4 --output "$$RESULTS/sass" step11_tiles 0 step11-loop
+# The architectures of the table: ARCH='sm_80 sm_120' names others. The loops are those of sm_90.
+SASS_ARCH = $(if $(findstring command,$(origin ARCH)),$(ARCH),sm_90 sm_100)
+SASS = python3 -m scripts.gpu.sass --compiler '$(NVCC) -O3' --output "$$RESULTS/sass"
+sass: ## measure: machine code of the loops in the lessons, by architecture; needs cuobjdump, but no GPU: results/sass/
+	@$(SASS) loop step07_gridstride 0 step07-signed
+	@$(SASS) loop step07_gridstride 1 step07-unsigned
+	@for step in step00_baseline step01_divergent step02_bitops; do $(SASS) loop --all $$step 0 $${step%%_*} || exit 1; done
+	@$(SASS) loop --all --loads 2 step10_singlepass 0 step10-loop
+	@$(SASS) loop --all --loads 4 step11_tiles 0 step11-loop
+	@$(SASS) table $(SASS_ARCH)
 
 # Results stay in this folder until they are sent: make contribute resumes where it stopped.
 CONTRIBUTION := build/contribution

@@ -24,6 +24,7 @@ from scripts.ladder import tries
 from scripts.ladder.pages import all_pages, lab_of
 
 MEASURED = ROOT / "plots" / "h200"
+SECOND = ROOT / "plots" / "h100"  # a second GPU: whether it agrees
 SCANS = ROOT / "scan" / "h200"
 MARKED = re.compile(r"^(<!-- (\w+)((?: [\w.,=×-]+)*): make tables writes this -->\n)(?:(?!<!--).*\n)*?(<!-- end -->)$", re.M)
 NOT_MEASURED = "not measured yet"
@@ -207,17 +208,29 @@ def gain_line(largest, at_2to26):
     return f"\n\n{where} **{at_2to26}**."
 
 
+def gain_elsewhere(old, step):
+    """The gain at 2^26 on the second GPU, if it ran both programs."""
+    rows = by_step(SECOND / "run-all.csv")
+    return f" On an H100: **{times(rows[old], rows[step])}**." if old in rows and step in rows else ""
+
+
 def ladder(_):
-    """All programs, measured or not: time at 2^26 with the gain of each step, the largest gain, the total gain, and GB/s at 2^30."""
+    """All programs, measured or not: GB/s at 2^26, and the largest gain over the previous step."""
+    rows = by_step("run-all.csv")
+    return table(["step", "idea", "GB/s", "largest gain"],
+                 [[f"[{step}]({step}/README.md)", idea(step), cell(rows.get(step), bandwidth),
+                   largest_gain(before(step), step) if step in rows and before(step) in rows else "–"] for step in steps()], words=2)
+
+
+def gains(_):
+    """All programs, measured or not: time, share of the peak and gains at 2^26, and GB/s at 2^30."""
     rows, large, lines = by_step("run-all.csv"), by_step("2to30/run-all.csv"), []
     first = rows.get(steps()[0])
     for step in steps():
         row, old = rows.get(step), rows.get(before(step))
-        gains = [times(old, row) if old and row else "–", largest_gain(before(step), step) if old else "–",
-                 times(first, row) if first and row and row != first else "–"]
-        lines.append([f"[{step}]({step}/README.md)", idea(step), cell(row, milliseconds), cell(row, bandwidth), cell(row, share), *gains,
-                      cell(large.get(step), bandwidth) if step != steps()[0] else "–"])
-    return table(["step", "idea", "ms", "GB/s", "of the peak", "gain", "largest gain", "total gain", "GB/s at 2^30"], lines, words=2)
+        lines.append([step, cell(row, milliseconds), cell(row, share), times(old, row) if old and row else "–",
+                      times(first, row) if first and row and row != first else "–", cell(large.get(step), bandwidth) if step != steps()[0] else "–"])
+    return table(["n = 2^26", "ms", "of the peak", "gain", "total gain", "GB/s at 2^30"], lines)
 
 
 def report(_, step):
@@ -272,7 +285,7 @@ def numbers(step, *names):
     lines = [[ROWS[row], *(value(row, name) for name in shown)] for row in names]
     gain = ""
     if len(shown) == 2 and all(name in runs for name in shown):
-        gain = gain_line(largest_gain(*shown), times(runs[shown[0]], runs[step]))
+        gain = gain_line(largest_gain(*shown), times(runs[shown[0]], runs[step])) + gain_elsewhere(*shown)
     return table(["", *shown], lines) + gain
 
 
@@ -502,6 +515,28 @@ def printed(path):
 def sass(_, step, which):
     """The loop of a kernel in SASS, from `make sass`."""
     return printed(MEASURED / "sass" / f"{step}-{which}.txt")
+
+
+def compiled(_, *words):
+    """The loop with the most loads in the machine code of some programs, from `make sass`: STEP is a step, STEP,2 its Try 2."""
+    rows, lines, codes = read("sass/loops.csv"), [], {}
+    archs = list(dict.fromkeys(row["arch"] for row in rows))
+    for word in words:
+        step, _, number = word.partition(",")
+        cells = []
+        for arch in archs:
+            loops = [row for row in rows if (row["arch"], row["step"], row["try"]) == (arch, step, number or "0")]
+            if not loops or number and loops[0]["diff"] != tries.digest(tries.tries(step)[int(number) - 1][0]):
+                raise Unfillable(f"sass/loops.csv lacks {word} as it is now: run make sass RESULTS=plots/h200")
+            loop = max(loops, key=lambda row: int(row["loads"]))
+            twin = codes.setdefault((arch, loop["code"]), word)
+            cells += [loop["instructions"] if twin == word else f"{loop['instructions']}, identical code", loop["loads"]]
+        lines.append([f"step {step[4:6]}{number and f', Try {number}'}", *cells])
+    named = rows[0]["compiler"] if rows else ""
+    whole = [[f"loop in machine code, {named}", *(f"{arch}: {what}" for arch in archs for what in ("instructions", "loads from memory"))], *lines]
+    kept = [column for column in range(len(whole[0])) if column % 2 or column == 0 or any(line[column] != "0" for line in lines)]
+    header, *lines = [[line[column] for column in kept] for line in whole]
+    return table(header, lines if rows else [])
 
 
 def simulator(_, name):
@@ -933,6 +968,14 @@ def count_of(count, what):
     return f"{int(count):,} {what}{'s' * (int(count) != 1)}" if int(count) else f"no {what}s"
 
 
+def ratio_elsewhere(step, diff):
+    """The same ratio of the second GPU, if it ran that Try of the sum."""
+    for row in read(SECOND / "tries.csv"):
+        if (row["step"], row["diff"]) == (step, diff) and row["before_ms"]:
+            return f"; H100: {float(row['before_ms']) / float(row['after_ms']):.2f}×"
+    return ""
+
+
 def outcome(step, number):
     """The result of one Try, from `make tries`."""
     name = f"labs/{lab_of(step)}-tries.csv" if lab_of(step) else SCANS / "tries.csv" if is_scan(step) else "tries.csv"
@@ -946,7 +989,7 @@ def outcome(step, number):
         said = f"Measured{size}: the {what} is **wrong**."
     elif row["before_ms"]:
         old, new = float(row["before_ms"]), float(row["after_ms"])
-        said = f"Measured{size}: {old:,.4g} ms before, {new:,.4g} ms after ({old / new:.2f}×); the {what} is correct."
+        said = f"Measured{size}: {old:,.4g} ms before, {new:,.4g} ms after ({old / new:.2f}×{ratio_elsewhere(step, row['diff'])}); the {what} is correct."
     if row["memcheck_errors"]:
         said += f" memcheck: {count_of(row['memcheck_errors'], 'error')}; racecheck: {count_of(row['racecheck_errors'], 'hazard')}."
     return said
@@ -964,8 +1007,8 @@ def said(step, number):
     return "\n".join(["```", found[0], findings.how_many(others), "```"])
 
 
-KINDS = {function.__name__: function for function in (ladder, report, code, lab, labsteps, numbers, bothcounts, parts, starts, blockdurations, loaded, busy, little, limits, lowerbounds, net, restarts, sizes, finish, ends,
-                                                      against, peers, begins, methods, sass, simulator, settings, coverage, calls, mutants, sanitized, labelled, labelledgpu, alarms, finding, said, suites, disputed, courses, coursesleft, attacks, figures, gpus, scannumbers, scanladder, scanover)} | {"try": outcome, "found": mistakes_found}
+KINDS = {function.__name__: function for function in (ladder, gains, report, code, lab, labsteps, numbers, bothcounts, parts, starts, blockdurations, loaded, busy, little, limits, lowerbounds, net, restarts, sizes, finish, ends,
+                                                      against, peers, begins, methods, sass, compiled, simulator, settings, coverage, calls, mutants, sanitized, labelled, labelledgpu, alarms, finding, said, suites, disputed, courses, coursesleft, attacks, figures, gpus, scannumbers, scanladder, scanover)} | {"try": outcome, "found": mistakes_found}
 
 
 def made(kind, step, words):
