@@ -11,6 +11,8 @@ CUDA_HEADERS ?= $(patsubst %/cuda_runtime_api.h,%,$(firstword $(wildcard $(addsu
 # The architecture of the present GPU; without a GPU sm_75, which CUDA 12 and 13 both support, and its PTX.
 ARCH ?= $(if $(GPU),native,sm_75)
 NVCCFLAGS := -O3 -std=c++17 -Xcompiler -Wall,-Wextra
+# CCCL=FOLDER: CUB, Thrust and libcu++ from there; -I precedes the toolkit's own, which nvcc adds as a system folder.
+GPU_NVCCFLAGS = $(NVCCFLAGS) $(CCCL:%=-I%) -arch=$(ARCH)
 # The simulator needs only PTX, made for the architecture of the GPU that it was compared with.
 SIM_ONLY := -lineinfo -Xcompiler -g1,-fno-optimize-sibling-calls -gencode arch=compute_90,code=compute_90 -cudart none --no-compress
 SIM_NVCCFLAGS := $(NVCCFLAGS) $(SIM_ONLY)
@@ -50,7 +52,7 @@ link_with_simulator = $(Q)$(NVCC) $(SIM_NVCCFLAGS) -o $@ $< $(extra) $(SIM_LIBRA
 define compile
 %/$(1): %/$(1).cu .build-flags | $(NEEDS_NVCC)
 	$$(call progress,$$(its_kind))
-	$$(Q)$$(NVCC) $$(NVCCFLAGS) -arch=$$(ARCH) -o $$@ $$<
+	$$(Q)$$(NVCC) $$(GPU_NVCCFLAGS) -o $$@ $$<
 
 build/sim/%/$(1).o: %/$(1).cu .sim-flags | $(NEEDS_NVCC)
 	$$(call progress,$$(its_kind:%=build/sim/%.o), for the simulator)
@@ -62,7 +64,7 @@ endef
 $(foreach ladder,$(LADDERS),$(eval $(call compile,$(ladder))))
 
 # These files change only with the compiler or its flags: ARCH=... rebuilds, a repeated make does not.
-.build-flags: COMPILER_LINE = $(NVCC) $(NVCCFLAGS) -arch=$(ARCH)
+.build-flags: COMPILER_LINE = $(NVCC) $(GPU_NVCCFLAGS)
 .sim-flags: COMPILER_LINE = $(or $(NVCC),$(CC) $(CUDA_HEADERS)) $(SIM_CFLAGS) $(SIM_NVCCFLAGS)
 .build-flags: | $(NEEDS_NVCC)
 .sim-flags: | $(NEEDS_SIM)
