@@ -743,6 +743,19 @@ def mistakes_found(_):
                  [[row["program"], f"`{row['place']}`", row["what"], row["kind"], row["reported"]] for row in read(ROOT / "evidence/suites/found.csv")], words=5)
 
 
+def students(_):
+    """Mistakes in students' programs, each with a labelled case, and what detects it."""
+    ours = {row["case"]: row for row in read(ROOT / "evidence/labelled/results.csv") if row["program"] == "students"}
+    runs = [row for row in read(ROOT / "evidence/labelled/gpu.csv") if row["program"] == "students"]
+    lines = []
+    for row in read(ROOT / "evidence/suites/students.csv"):
+        case = row["case"]
+        tools = [run["tool"] for run in runs if run["case"] == case and int(run["errors"] or 0) > 0]
+        lines.append([row["mistake"], f"`{case}`", ours[case]["reported"] if case in ours else NOT_MEASURED,
+                      (", ".join(tools) or "nothing") if runs else NOT_MEASURED, row["trained_by"], row["programs"]])
+    return table(["mistake", "labelled case", "the checker reports", "compute-sanitizer reports it (H200)", "trained by", "programs"], lines, words=5)
+
+
 def attacks(_):
     """The attacks on the judge and its verdicts, as in tests/tools/test_attacks.py."""
     rows = read(ROOT / "tests/tools/attacks.csv")
@@ -1008,7 +1021,7 @@ def said(step, number):
 
 
 KINDS = {function.__name__: function for function in (ladder, gains, report, code, lab, labsteps, numbers, bothcounts, parts, starts, blockdurations, loaded, busy, little, limits, lowerbounds, net, restarts, sizes, finish, ends,
-                                                      against, peers, begins, methods, sass, compiled, simulator, settings, coverage, calls, mutants, sanitized, labelled, labelledgpu, alarms, finding, said, suites, disputed, courses, coursesleft, attacks, figures, gpus, scannumbers, scanladder, scanover)} | {"try": outcome, "found": mistakes_found}
+                                                      against, peers, begins, methods, sass, compiled, simulator, settings, coverage, calls, mutants, sanitized, labelled, labelledgpu, alarms, finding, said, suites, disputed, courses, coursesleft, students, attacks, figures, gpus, scannumbers, scanladder, scanover)} | {"try": outcome, "found": mistakes_found}
 
 
 def made(kind, step, words):
