@@ -6,10 +6,19 @@
 #define IN_GROUPS(...) EXPANDED_TEXT(namespace cooperative_groups { __VA_ARGS__ })
 #define HEADERS "cuda/barrier cuda/pipeline"
 #define COPY_HEADER "cooperative_groups/memcpy_async.h"
-// A loop that tests the barrier until the phase is complete.
-#define WAIT(instruction, type, phase) unsigned done; do \
-    asm volatile("{\n.reg .pred p;\n" instruction ".shared.b64 p, [%1], %2;\nselp.u32 %0, 1, 0, p;\n}" \
-        : "=r"(done) : "r"(__i_address()), type(phase) : "memory"); while (!done)
+// A loop that tests the barrier until the phase is complete. As in NVIDIA's header, it sleeps only after 17 tests and 40 us: a quarter of
+// the time that it has waited, at most 1 ms.
+#define WAIT(instruction, type, phase) \
+    const unsigned long long start = __globaltimer(); \
+    for (int tests = 0;;) { \
+        unsigned done; \
+        asm volatile("{\n.reg .pred p;\n" instruction ".shared.b64 p, [%1], %2;\nselp.u32 %0, 1, 0, p;\n}" \
+            : "=r"(done) : "r"(__i_address()), type(phase) : "memory"); \
+        if (done) break; \
+        if (tests < 16) { tests++; continue; } \
+        const long long waited = (long long)(__globaltimer() - start); \
+        if (waited >= 4000000) __nanosleep(1000000); \
+        else if (waited >= 40000) __nanosleep((unsigned)(waited / 4)); }
 #define ASYNC(cache, bytes) asm volatile("cp.async." cache ".shared.global [%0], [%1], " #bytes ", " #bytes ";" \
     :: "r"((unsigned)__cvta_generic_to_shared(to + k)), "l"(from + k) : "memory")
 #define STRIDED(bytes) for (size_t k = rank * bytes; k < size; k += threads * bytes)
