@@ -3,6 +3,7 @@
 The environment: NVCC is the compiler, JOBS how many run at once."""
 
 import csv
+import hashlib
 import json
 import os
 import re
@@ -12,6 +13,7 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 from drywarp import files
 from scripts.evidence.mutants import make
@@ -170,7 +172,23 @@ def look_again(directory, step, jobs, rows):
     return rows
 
 
+def digest(directory, output, step):
+    """Of everything that the rows of a step in the output depend on, and of these rows."""
+    make.write_programs(directory, [step])
+    sources = [program.with_suffix(".cu") for program in programs(directory, [step])]
+    rows = [list(row.values()) for row in read(output) if row["step"] == step]
+    return hashlib.sha256(b"".join(path.read_bytes() for path in [*sources, Path(__file__), LIBRARIES[0]]) + repr(rows).encode()).hexdigest()
+
+
 def on_simulator(directory, output, steps):
+    """Writes the rows of the steps; skips a step whose mutants, simulator and rows are those of its last run in this directory."""
+    def last_run(step):
+        return directory / f"{step}.digest"
+
+    done = {step for step in steps if last_run(step).exists() and last_run(step).read_text(encoding="utf-8") == digest(directory, output, step)}
+    if done:
+        print(f"unchanged since their last run: {' '.join(sorted(done))}", flush=True)
+    steps = [step for step in steps if step not in done]
     described = {(mutant.step, mutant.name): mutant[:6] for step in steps for mutant in make.mutants(step)}
     found = compiled(directory, steps, FOR_SIMULATOR, LIBRARIES)
 
@@ -190,6 +208,7 @@ def on_simulator(directory, output, steps):
         kept = [[old[column] for column in COLUMNS] for old in read(output) if old["step"] != step]
         with files.whole(output) as file:
             csv.writer(file, lineterminator="\n").writerows([COLUMNS, *sorted(kept + rows, key=lambda each: order.index(each[1]))])
+        last_run(step).write_text(digest(directory, output, step), encoding="utf-8")
 
 
 # ---- On a GPU
