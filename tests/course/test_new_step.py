@@ -197,6 +197,16 @@ def test_a_steps_rows_replace_its_old_ones(tmp_path):
     assert table.read_text() == "step,count\nstep01_a,1\nstep02_b,4\nstep03_c,5\nstep03_c,6\nreference_cub,3\n"
 
 
+def test_the_first_comment_names_the_lessons_lines(tmp_path):
+    """Broken: make step-check leaves or writes wrong line numbers in line 4 of a program, or changes anything else."""
+    program = tmp_path / "reduce.cu"
+    right = (STEPS[3] / "reduce.cu").read_text(encoding="utf-8")
+    for before in (right, re.sub(r"lesson: lines \d+ to \d+", "lesson: lines 1 to 2", right)):
+        program.write_text(before, encoding="utf-8")
+        step_check.write_lesson_lines(program)
+        assert program.read_text(encoding="utf-8") == right
+
+
 def test_a_new_step_has_a_chapter(tree):
     """Broken: a step that book/contents.toml does not name is missing from the book."""
     new_step(tree, "newest")
