@@ -178,7 +178,7 @@ contribute-sweep: build
 
 # Charts, tables and figures, and commands for authors of steps.
 
-.PHONY: plots compare picture tables harness pages step-check new-step
+.PHONY: plots compare picture tables harness lengths pages step-check new-step
 
 plots: ## learn: redraws the charts from the CSVs in results/; STYLE=projector draws them for a slide
 	$(if $(PYTHON_READY),$(COMPILE) $(PYTHON_READY))
@@ -199,6 +199,9 @@ picture: ## page: draws the figure of a step or lab, from a run on the simulator
 
 tables: ## page: writes the measurements (plots/h200) and the programs' code into the pages
 	@python3 plots/tables.py
+
+lengths: ## develop: prints words, Tries and changed lines of each lesson
+	@python3 -m scripts.ladder.lengths
 
 harness: ## page: copies the harness of each first step, of the reduction, the scan and the labs, into the other programs
 	@$(foreach ladder,$(LADDERS),scripts/ladder/copy_harness.sh $(patsubst %,%.cu,$(call programs_of,$(ladder))) &&) true
