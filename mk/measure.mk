@@ -113,8 +113,9 @@ mutants-gpu: needs-gpu | $(NEEDS_NVCC) ## measure: the same mutants as make muta
 	@$(MUTANTS) gpu build/mutants-gpu evidence/mutants/gpu.csv
 	@python3 -m scripts.evidence.mutants table
 
-labelled-gpu: needs-gpu | $(NEEDS_NVCC) ## measure: the labelled programs under compute-sanitizer's racecheck and synccheck: evidence/labelled/gpu.csv
+labelled-gpu: needs-gpu | $(NEEDS_NVCC) ## measure: the labelled programs under compute-sanitizer's racecheck and synccheck: evidence/labelled/gpu.csv; those of students.cu under all four tools
 	@NVCC='$(NVCC)' python3 -m scripts.evidence.labelled gpu --output evidence/labelled/gpu.csv
+	@NVCC='$(NVCC)' python3 -m scripts.evidence.labelled gpu --output evidence/labelled/gpu-students.csv --only students --tools racecheck synccheck memcheck initcheck
 
 # The simulator's programs are built too: both must count the same launches.
 lab-profile: needs-gpu ## measure: ncu's counters beside the simulator's, of the labs about memory: results/labs/coalescing-profile.csv, ...

@@ -407,7 +407,8 @@ def lowerbounds(_):
 
 def net(_):
     """CUB's time over the last step's at small n, as measured and without the two events."""
-    rows = sorted((row for row in read("against-cub.csv") if row["cache"] == "cold" and int(row["elements"]) <= 2**20), key=lambda row: int(row["elements"]))
+    path, line = newest_cub(MEASURED)
+    rows = sorted((row for row in read(path) if row["cache"] == "cold" and int(row["elements"]) <= 2**20), key=lambda row: int(row["elements"]))
     if not rows or not read("limits.csv"):
         return NOT_MEASURED
     events, ours = float(read("limits.csv")[0]["events_us"]), [column for column in rows[0] if re.fullmatch(r"step\d\d_ms", column)][-1]
@@ -415,7 +416,7 @@ def net(_):
     for row in rows:
         us, cub_us = 1e3 * float(row[ours]), 1e3 * float(row["cub_ms"])
         lines.append([power(row["elements"]), f"{us:.2f}", f"{cub_us:.2f}", f"{cub_us / us:.2f}", f"{(cub_us - events) / (us - events):.2f}"])
-    return table(["n", f"step {ours[4:6]}, µs", "CUB, µs", "CUB / step", "CUB / step without the two events"], lines)
+    return table(["n", f"step {ours[4:6]}, µs", "CUB, µs", "CUB / step", "CUB / step without the two events"], lines) + f"\n\n{line}"
 
 
 def restarts(_):
@@ -445,18 +446,60 @@ def ratios(name):
             for row in read(name) for column in row if column.startswith("step")}
 
 
+def version_of(rows):
+    """CUB's version in a CSV, as a tuple that can be compared."""
+    return tuple(map(int, rows[0]["cub_version"].split("."))) if rows and rows[0].get("cub_version") else ()
+
+
+def newest_cub(folder):
+    """The CSV of make against-cub in a folder with the newest CUB, and a line that names CUB's version and the date."""
+    path = max(sorted(folder.glob("against-cub*.csv")), key=lambda path: version_of(read(path)), default=folder / "against-cub.csv")
+    return path, cub_line(read(path))
+
+
+def cub_line(rows):
+    """Which CUB a CSV is about, and when it was measured."""
+    if not rows:
+        return ""
+    return f"CUB {rows[0]['cub_version']}, measured on {rows[0]['date']}." if version_of(rows) else "CUB's version is not recorded."
+
+
+def geometric_mean(values):
+    return math.exp(sum(map(math.log, values)) / len(values))
+
+
+def mean_and_least(ratio):
+    """A cell: the geometric mean of the ratios, and the least."""
+    return f"{geometric_mean(ratio):.2f}× ({min(ratio):.3f}×)" if ratio else "–"
+
+
+def cubs(_):
+    """For each GPU and CUB: CUB's time over that of the last step, of the sum and of the prefix sum."""
+    lines = []
+    for gpu in sorted(path.name for path in MEASURED.parent.iterdir() if path.is_dir()):
+        of_sum, of_scan = ({version_of(read(path)): read(path) for path in folder.glob("against-cub*.csv")} for folder in (MEASURED.parent / gpu, SCANS.parent / gpu))
+        for version in sorted({*of_sum, *of_scan} - {()}):
+            rows, scanned = of_sum.get(version, []), of_scan.get(version, [])
+            last = max((column for row in rows for column in row if re.fullmatch(r"step\d\d_ms", column)), default="")
+            cells = [mean_and_least([float(row["cub_ms"]) / float(row[last]) for row in rows if row["cache"] == cache]) for cache in ("cold", "warm")]
+            cells.append(mean_and_least([float(row["cub_us"]) / float(row["scan_us"]) for row in scanned]))
+            lines.append([gpu.upper(), ".".join(map(str, version)), (rows or scanned)[0]["date"], *cells])
+    return table(["GPU", "CUB", "measured on", "sum, cold cache", "sum, warm cache", "prefix sum, cold cache"], lines)
+
+
 def against(_):
     """CUB's time over that of the last steps at every size, with geometric mean and minimum."""
-    ratio = ratios("against-cub.csv")
+    path, line = newest_cub(MEASURED)
+    ratio = ratios(path)
     last = sorted({step for _, _, step in ratio})[-2:]
     shown = [(step, cache) for cache in ("cold", "warm") for step in last]
     elements = sorted({n for n, _, _ in ratio})
     if not elements:
         return NOT_MEASURED
     lines = [[power(n), *(f"{ratio[n, cache, step]:.3f}" for step, cache in shown)] for n in elements]
-    for what, fold in (("geometric mean", lambda found: math.exp(sum(map(math.log, found)) / len(found))), ("minimum", min)):
+    for what, fold in (("geometric mean", geometric_mean), ("minimum", min)):
         lines.append([f"**{what}**", *(f"**{fold([ratio[n, cache, step] for n in elements]):.3f}**" for step, cache in shown)])
-    return table(["n", *(f"CUB / {step}, {cache}" for step, cache in shown)], lines)
+    return table(["n", *(f"CUB / {step}, {cache}" for step, cache in shown)], lines) + f"\n\n{line}"
 
 
 def ends(step):
@@ -476,7 +519,8 @@ def peers(_):
     rows = {(row["name"], int(row["elements"]), row["cache"]): row for row in read("peers.csv")}
     columns = sorted({(n, cache) for _, n, cache in rows})
     return table(["", *(f"{power(n)} {cache}" for n, cache in columns)],
-                 [[name, *(bandwidth(rows[name, *column]) if (name, *column) in rows else "–" for column in columns)] for name in dict.fromkeys(key[0] for key in rows)])
+                 [[" ".join(filter(None, (name, version))), *(bandwidth(rows[name, *column]) if (name, *column) in rows else "–" for column in columns)]
+                  for name, version in {key[0]: row.get("version") for key, row in rows.items()}.items()])
 
 
 METHODS = {"read": "this course: reads a buffer of twice the L2 cache's size, then the GPU waits for the host", "read_no_wait": "the same, without the wait",
@@ -504,7 +548,16 @@ def begins(_):
     us = {(row["step"], int(row["offset_bytes"])): float(row["us"]) for row in read("begins.csv")}
     names = list(dict.fromkeys(step for step, _ in us))
     return table(["offset of the start", *(f"{name}, µs" for name in names)],
-                 [[in_units(offset), *(f"{us[name, offset]:.1f} ({us[name, offset] / us[name, 0]:.3f})" for name in names)] for offset in sorted({offset for _, offset in us})])
+                 [[in_units(offset), *(f"{us[name, offset]:.1f} ({us[name, offset] / us[name, 0]:.3f})" for name in names)] for offset in sorted({offset for _, offset in us})]) + (
+        f"\n\n{cub_line(read('begins.csv'))}" if us else "")
+
+
+def slower_starts():
+    """How many start addresses were measured, and at how many of them CUB is faster than the last step."""
+    us = {(row["step"], row["offset_bytes"]): float(row["us"]) for row in read("begins.csv")}
+    last = max((step for step, _ in us if step.startswith("step")), default="")
+    offsets = [offset for step, offset in us if step == last]
+    return len(offsets), sum(us["cub", offset] < us[last, offset] for offset in offsets)
 
 
 def printed(path):
@@ -746,14 +799,14 @@ def mistakes_found(_):
 def students(_):
     """Mistakes in students' programs, each with a labelled case, and what detects it."""
     ours = {row["case"]: row for row in read(ROOT / "evidence/labelled/results.csv") if row["program"] == "students"}
-    runs = [row for row in read(ROOT / "evidence/labelled/gpu.csv") if row["program"] == "students"]
+    runs = read(ROOT / "evidence/labelled/gpu-students.csv")
     lines = []
     for row in read(ROOT / "evidence/suites/students.csv"):
         case = row["case"]
         tools = [run["tool"] for run in runs if run["case"] == case and int(run["errors"] or 0) > 0]
         lines.append([row["mistake"], f"`{case}`", ours[case]["reported"] if case in ours else NOT_MEASURED,
                       (", ".join(tools) or "nothing") if runs else NOT_MEASURED, row["trained_by"], row["programs"]])
-    return table(["mistake", "labelled case", "the checker reports", "compute-sanitizer reports it (H200)", "trained by", "programs"], lines, words=5)
+    return table(["mistake", "labelled case", "the checker reports", "compute-sanitizer reports it", "trained by", "programs"], lines, words=5)
 
 
 def attacks(_):
@@ -786,8 +839,7 @@ def faster_than_cub(ratio):
     """The ratios of CUB's times to ours, summarised."""
     if not ratio:
         return NOT_MEASURED
-    mean = math.exp(sum(map(math.log, ratio)) / len(ratio))
-    return f"faster at {sum(value > 1 for value in ratio)} of {len(ratio)} sizes; geometric mean {mean:.2f}×, minimum {min(ratio):.3f}×"
+    return f"faster at {sum(value > 1 for value in ratio)} of {len(ratio)} sizes; geometric mean {geometric_mean(ratio):.2f}×, minimum {min(ratio):.3f}×"
 
 
 def figures(_):
@@ -799,9 +851,11 @@ def figures(_):
     sanitized_too = [row for row in changes if row["agreement"]]
     sanitizer = sum(any(re.match(r"\d+: ", row[tool]) for tool in SANITIZERS) for row in sanitized_too)
     same = counters_compared()
-    ours = ratios("against-cub.csv")
+    (of_sum, sum_line), (of_scan, scan_line) = newest_cub(MEASURED), newest_cub(SCANS)
+    ours = ratios(of_sum)
     sums = [value for (_, cache, step), value in ours.items() if cache == "cold" and step == max((name for _, _, name in ours), default="")]
-    scanned = [float(row["cub_us"]) / float(row["scan_us"]) for row in read(SCANS / "against-cub.csv")]
+    scanned = [float(row["cub_us"]) / float(row["scan_us"]) for row in read(of_scan)]
+    starts, slower = slower_starts()
     held = [row["verdict"] != "passed" for row in read(ROOT / "tests/tools/attacks.csv")]
     return table(["", "result", "details"], [
         ["races detected in Indigo, a public suite of graph programs", f"{indigo['race', 'reported']} of {programs['race']}; false positives: {programs['clean'] - indigo['clean', 'silent']} of {programs['clean']} clean programs",
@@ -809,8 +863,9 @@ def figures(_):
         ["small mistakes planted in our kernels (mutants), detected by their own check or the simulator", f"{len(changes) - verdicts['equivalent'] - verdicts['missed']} of {len(changes)}; {verdicts['equivalent']} are equivalent, {verdicts['missed']} missed; "
          f"compute-sanitizer detects {sanitizer} of the {len(sanitized_too)} that it ran on", "[the checker](simulator/checker.md)"],
         ["simulated counters equal to Nsight Compute's on an H200", f"{sum(same)} of {len(same)}", "[why not all](simulator/counters.md)"],
-        ["the last step of the reduction against CUB", faster_than_cub(sums), "[sizes](docs/sizes.md)"],
-        ["the last step of the prefix sum against CUB", faster_than_cub(scanned), "[the prefix sum](scan/README.md)"],
+        [f"the last step of the reduction against {sum_line.removesuffix('.')}", f"{faster_than_cub(sums)}. At 2^30 elements CUB is faster at {slower} of {starts} [start addresses](docs/measuring.md#where-an-array-begins)",
+         "[sizes](docs/sizes.md)"],
+        [f"the last step of the prefix sum against {scan_line.removesuffix('.')}", faster_than_cub(scanned), "[the prefix sum](scan/README.md)"],
         ["attacks that the judge of student programs withstands", f"{sum(held)} of {len(held)}", "[the judge](docs/judge.md)"]], words=3)
 
 
@@ -963,17 +1018,19 @@ def scanladder(_):
 
 
 def scanover(_):
-    """The last step of the prefix sum compared with CUB and with copies, at every size. Older files lack the copy kernel."""
-    rows = sorted(read(SCANS / "against-cub.csv"), key=lambda row: int(row["elements"]))
+    """The last step of the prefix sum compared with CUB and with copies, at every size. Older files lack the copy kernel, older CUBs run_to_run."""
+    path, line = newest_cub(SCANS)
+    rows = sorted(read(path), key=lambda row: int(row["elements"]))
     if not rows:
         return NOT_MEASURED
     ratios = {power(row["elements"]): float(row["cub_us"]) / float(row["scan_us"]) for row in rows}
     least = min(ratios, key=ratios.get)
     copies = {f"{name}_us": words for name, words in {"copy": "`cudaMemcpy`, µs", "kernel_copy": "copy kernel, µs"}.items() if f"{name}_us" in rows[0]}
-    return table(["n", f"{scans()[-2]}, µs", "CUB, µs", *copies.values(), "CUB / step", "share of the faster copy's bandwidth"],
-                 [[n, *(lab_cell(row[name]) for name in ("scan_us", "cub_us", *copies)), f"{ratio:.2f}",
+    shown = {"scan_us": f"{scans()[-2]}, µs", "cub_us": "CUB, µs"} | ({"run_to_run_us": "CUB, `run_to_run`, µs"} if rows[0].get("run_to_run_us") else {}) | copies
+    return table(["n", *shown.values(), "CUB / step", "share of the faster copy's bandwidth"],
+                 [[n, *(lab_cell(row[name]) for name in shown), f"{ratio:.2f}",
                    f"{100 * min(float(row[name]) for name in copies) / float(row['scan_us']):.0f} %"] for row, (n, ratio) in zip(rows, ratios.items())]) + (
-        f"\n\nCUB / step: geometric mean {math.prod(ratios.values()) ** (1 / len(ratios)):.2f}, minimum {ratios[least]:.2f} (n = {least}).")
+        f"\n\nCUB / step: geometric mean {math.prod(ratios.values()) ** (1 / len(ratios)):.2f}, minimum {ratios[least]:.2f} (n = {least}). {line}")
 
 
 def count_of(count, what):
@@ -1021,7 +1078,7 @@ def said(step, number):
 
 
 KINDS = {function.__name__: function for function in (ladder, gains, report, code, lab, labsteps, numbers, bothcounts, parts, starts, blockdurations, loaded, busy, little, limits, lowerbounds, net, restarts, sizes, finish, ends,
-                                                      against, peers, begins, methods, sass, compiled, simulator, settings, coverage, calls, mutants, sanitized, labelled, labelledgpu, alarms, finding, said, suites, disputed, courses, coursesleft, students, attacks, figures, gpus, scannumbers, scanladder, scanover)} | {"try": outcome, "found": mistakes_found}
+                                                      against, cubs, peers, begins, methods, sass, compiled, simulator, settings, coverage, calls, mutants, sanitized, labelled, labelledgpu, alarms, finding, said, suites, disputed, courses, coursesleft, students, attacks, figures, gpus, scannumbers, scanladder, scanover)} | {"try": outcome, "found": mistakes_found}
 
 
 def made(kind, step, words):

@@ -2,9 +2,8 @@
 """Runs the labelled programs and compares the findings with their labels: tests/labelled/labels.csv. Warnings count as errors.
 
 labelled.py sim [--output FILE] FOLDER   on the simulator, whose programs lie in FOLDER: what its checker reports, a CSV and one line
-labelled.py gpu --output FILE            on a GPU, under compute-sanitizer's racecheck and synccheck, for students.cu also memcheck and initcheck:
-                                         each case's exit status (99: errors were found, 124: stopped after 25 s) and how many errors;
-                                         --only PROGRAM keeps the other programs' rows in FILE
+labelled.py gpu --output FILE            on a GPU, under compute-sanitizer's tools: each case's exit status (99: errors were
+                                         found, 124: stopped after 25 s) and how many errors
 
 `finds` of a label lists kinds of findings, at least one of which must be reported; those in `also` may be reported, others must not. A case without `finds` is
 clean: nothing may be reported."""
@@ -28,8 +27,6 @@ TIME_LIMIT = 60  # seconds of a case, which takes a fraction of one
 FINDINGS_STATUS = 88
 # Of compute-sanitizer: it ends with this status where it found errors, and is stopped after so many seconds.
 ERRORS_STATUS, STOPPED_STATUS, GPU_TIME_LIMIT = 99, 124, 25
-TOOLS = ("racecheck", "synccheck")
-MORE_TOOLS = {"students": ("memcheck", "initcheck")}  # for programs with other mistakes than races
 
 
 def labels():
@@ -131,15 +128,11 @@ def sanitized(folder, program, case, tool):
 
 def on_gpu(options):
     rows = [row for row in labels() if options.only in (None, row["program"])]
-    kept = []
-    if options.only and options.output.exists():
-        with open(options.output, newline="") as file:
-            kept = [row for row in csv.DictReader(file) if row["program"] != options.only]
-    jobs = [(row, tool) for row in sorted(rows, key=lambda row: (row["program"], row["case"])) for tool in (*TOOLS, *MORE_TOOLS.get(row["program"], ()))]
+    jobs = [(row, tool) for row in sorted(rows, key=lambda row: (row["program"], row["case"])) for tool in options.tools]
     with tempfile.TemporaryDirectory() as directory, ThreadPoolExecutor(os.cpu_count()) as pool:
         list(pool.map(lambda program: build_for_gpu(Path(directory), program), sorted({row["program"] for row in rows})))
         found = list(pool.map(lambda job: sanitized(Path(directory), job[0]["program"], job[0]["case"], job[1]), jobs))
-    write(options.output, ["program", "case", "tool", "status", "errors"], kept + found)
+    write(options.output, ["program", "case", "tool", "status", "errors"], found)
     return 0
 
 
@@ -152,6 +145,7 @@ def main():
     sim.set_defaults(does=on_simulator)
     gpu.add_argument("--output", type=Path, required=True)
     gpu.add_argument("--only", metavar="PROGRAM", help="one of tests/labelled/*.cu, without its ending")
+    gpu.add_argument("--tools", nargs="+", default=["racecheck", "synccheck"], help="those for races by default")
     gpu.set_defaults(does=on_gpu)
     options = parser.parse_args()
     sys.exit(options.does(options))
