@@ -286,21 +286,9 @@ def numbers(step, *names):
     gain = ""
     if len(shown) == 2 and all(name in runs for name in shown):
         gain = gain_line(largest_gain(*shown), times(runs[shown[0]], runs[step])) + gain_elsewhere(*shown)
+    elif step in (second := by_step(SECOND / "run-all.csv")):  # the first step
+        gain = f"\n\nOn an H100: **{milliseconds(second[step])} ms**."
     return table(["", *shown], lines) + gain
-
-
-COUNTED_TWICE = {"active_lanes": "active_lanes_mean"}  # profiler column -> simulator column, where the names differ
-
-
-def bothcounts(step, *names):
-    """The same counters from the profiler (SASS) and from the simulator (PTX), for the previous step and the step."""
-    folder = ROOT / "tests/counters"
-    gpu = {row["step"]: row for row in read(folder / "h200/steps.csv") if row["pass"] == "1"}
-    simulated = {row["step"]: row for row in read(folder / "simulator/steps.csv") if row["launch"] == "1"}
-    shown = pair(step)
-    lines = [[ROWS[name], *(cell(rows.get(program), lambda row, of=column: counter(row[of]))
-                            for program in shown for rows, column in ((gpu, name), (simulated, COUNTED_TWICE.get(name, name))))] for name in names]
-    return table(["first pass, n = 65,536", *(f"{program}, {by}" for program in shown for by in ("GPU", "simulator"))], lines)
 
 
 def parts(_):
@@ -328,17 +316,16 @@ def predicted(passes, start, gpu):
     return launch_limit, slot_limit, float(gpu["first_launch_us"]) + max(launch_limit, slot_limit) + further
 
 
-def blockdurations(step):
+def blockdurations(_):
     """The times of steps 01 to 07, predicted from the block launch rate and the block duration, and measured."""
     rows, gpu = read("block-duration.csv"), read("limits.csv")
     start = next((row for row in read("starts.csv") if row["threads"] == "256"), None)  # the block size of these steps
     lines = []
     for name in dict.fromkeys(row["step"] for row in rows) if start and gpu else ():
-        if step is None or name in pair(step):
-            passes = [row for row in rows if row["step"] == name]
-            us, measured = predicted(passes, start, gpu[0]), 1e3 * float(passes[0]["median_ms"])
-            lines.append([name, f"{int(passes[0]['blocks']):,}", f"{float(passes[0]['duration_us']):.2f}", *(f"{part:.1f}" for part in us),
-                          f"{measured:.1f}", f"{100 * (us[-1] / measured - 1):+.1f} %"])
+        passes = [row for row in rows if row["step"] == name]
+        us, measured = predicted(passes, start, gpu[0]), 1e3 * float(passes[0]["median_ms"])
+        lines.append([name, f"{int(passes[0]['blocks']):,}", f"{float(passes[0]['duration_us']):.2f}", *(f"{part:.1f}" for part in us),
+                      f"{measured:.1f}", f"{100 * (us[-1] / measured - 1):+.1f} %"])
     return table(["n = 2^26", "blocks", "block duration, µs", "launch-rate limit, µs", "block-slot limit, µs", "predicted, µs", "measured, µs", "error"], lines)
 
 
@@ -563,11 +550,6 @@ def slower_starts():
 def printed(path):
     """A command's output, unchanged."""
     return f"```\n{path.read_text(encoding='utf-8').strip()}\n```" if path.exists() else NOT_MEASURED
-
-
-def sass(_, step, which):
-    """The loop of a kernel in SASS, from `make sass`."""
-    return printed(MEASURED / "sass" / f"{step}-{which}.txt")
 
 
 def compiled(_, *words):
@@ -1077,8 +1059,8 @@ def said(step, number):
     return "\n".join(["```", found[0], findings.how_many(others), "```"])
 
 
-KINDS = {function.__name__: function for function in (ladder, gains, report, code, lab, labsteps, numbers, bothcounts, parts, starts, blockdurations, loaded, busy, little, limits, lowerbounds, net, restarts, sizes, finish, ends,
-                                                      against, cubs, peers, begins, methods, sass, compiled, simulator, settings, coverage, calls, mutants, sanitized, labelled, labelledgpu, alarms, finding, said, suites, disputed, courses, coursesleft, students, attacks, figures, gpus, scannumbers, scanladder, scanover)} | {"try": outcome, "found": mistakes_found}
+KINDS = {function.__name__: function for function in (ladder, gains, report, code, lab, labsteps, numbers, parts, starts, blockdurations, loaded, busy, little, limits, lowerbounds, net, restarts, sizes, finish, ends,
+                                                      against, cubs, peers, begins, methods, compiled, simulator, settings, coverage, calls, mutants, sanitized, labelled, labelledgpu, alarms, finding, said, suites, disputed, courses, coursesleft, students, attacks, figures, gpus, scannumbers, scanladder, scanover)} | {"try": outcome, "found": mistakes_found}
 
 
 def made(kind, step, words):
