@@ -33,6 +33,7 @@ typedef struct Numbering {
     Fact **facts;
     uint32_t mask;
     bool is_local;        // local value numbering: each block is processed separately
+    bool uses_facts;      // conditions of dominating branches
     bool changed;
 } Numbering;
 
@@ -264,7 +265,7 @@ static void add_facts(Numbering *n, IrInstruction *condition, bool truth, const 
 
 static void add_facts_of_branch(Numbering *n, const IrBlock *block)
 {
-    if (block->predecessor_count != 1 || n->is_local)
+    if (block->predecessor_count != 1 || !n->uses_facts)
         return;
     const IrInstruction *end = block->predecessors[0]->last;
     if (end->op == IR_BRANCH && end->target[0] != end->target[1])
@@ -311,10 +312,10 @@ static void number_block(Numbering *n, IrBlock *block)
     }
 }
 
-static bool number_function(IrModule *module, IrFunction *function, bool is_local)
+static bool number_function(IrModule *module, IrFunction *function, bool is_local, bool uses_facts)
 {
     ir_remove_unreachable(module, function);
-    Numbering n = {.module = module, .function = function, .dominators = dominators_of(module, function), .is_local = is_local};
+    Numbering n = {.module = module, .function = function, .dominators = dominators_of(module, function), .is_local = is_local, .uses_facts = uses_facts};
     n.versions = memory_versions_of(module, function, n.dominators);
     uint32_t size = 64;
     while (size < function->next_instruction && size < 1u << 20)
@@ -329,10 +330,15 @@ static bool number_function(IrModule *module, IrFunction *function, bool is_loca
 
 bool number_values(IrModule *module, IrFunction *function)
 {
-    return number_function(module, function, false);
+    return number_function(module, function, false, true);
+}
+
+bool number_values_without_facts(IrModule *module, IrFunction *function)
+{
+    return number_function(module, function, false, false);
 }
 
 bool number_values_in_blocks(IrModule *module, IrFunction *function)
 {
-    return number_function(module, function, true);
+    return number_function(module, function, true, false);
 }

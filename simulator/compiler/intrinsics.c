@@ -98,6 +98,8 @@ static const Intrinsic ROWS[] = {
     {"__brev", "jj", "brev.b32 \t$0, %1;", PURE, 0, MATH "Integer Intrinsics"},
     {"__brevll", "yy", "brev.b64 \t$0, %1;", PURE, 0, MATH "Integer Intrinsics"},
     {"__i_bfind_shift", "jj", "bfind.shiftamt.u32 \t$0, %1;", PURE, 0, PTX "9.7.1.16"},
+    {"__i_bfi", "jjjjj", "bfi.b32 \t$0, %1, %2, $3, $4;", PURE, 0, PTX "9.7.1.20"},
+    {"__i_bfi_y", "yyyjj", "bfi.b64 \t$0, %1, %2, $3, $4;", PURE, 0, PTX "9.7.1.20"},
     {"__i_prmt", "jjjj", "prmt.b32 \t$0, %1, %2, $3;", PURE, 0, PTX "9.7.9.7"},
     {"__sad", "jiij", "sad.s32 \t$0, %1, %2, %3;", PURE, 0, MATH "Integer Intrinsics"},
     {"__usad", "jjjj", "sad.u32 \t$0, %1, %2, %3;", PURE, 0, MATH "Integer Intrinsics"},

@@ -267,6 +267,11 @@ IrInstruction *simplify_compare(Simplifier *s, IrInstruction *i)
 
 // ---- Selections
 
+static bool is_constant_integer(const IrInstruction *value, int64_t integer)
+{
+    return value->op == IR_INTEGER && value->integer == integer;
+}
+
 static bool is_constant_predicate(const IrInstruction *value, bool is_true)
 {
     return value->op == IR_INTEGER && (value->integer != 0) == is_true;
@@ -336,6 +341,15 @@ static IrInstruction *select_bounded(Simplifier *s, IrInstruction *i)
     return build_simplified(s, i, is_min ? IR_MIN : IR_MAX, a, b, c->flags & IR_SIGNED);
 }
 
+// Whether the condition is (x & 1) != 0 of an x of this type.
+static bool is_lowest_bit(const IrInstruction *condition, IrType type)
+{
+    if (condition->op != IR_COMPARE || condition->compare != IR_NOT_EQUAL || !is_constant_integer(condition->operands[1], 0))
+        return false;
+    const IrInstruction *bit = condition->operands[0];
+    return bit->type == type && bit->op == IR_AND && is_constant_integer(bit->operands[1], 1);
+}
+
 IrInstruction *simplify_select(Simplifier *s, IrInstruction *i)
 {
     IrInstruction *c = i->operands[0], *a = i->operands[1], *b = i->operands[2];
@@ -354,6 +368,8 @@ IrInstruction *simplify_select(Simplifier *s, IrInstruction *i)
     }
     if (i->type == IR_PRED)
         return select_predicates(s, i);
+    if (is_lowest_bit(c, i->type) && is_constant_integer(a, 1) && is_constant_integer(b, 0)) // (x & 1) != 0 ? 1 : 0
+        return c->operands[0];
     if (a->op == IR_SELECT && a->operands[0] == c)
         return ir_select(s->module, i, c, a->operands[1], b);
     if (b->op == IR_SELECT && b->operands[0] == c)

@@ -58,6 +58,9 @@ static IrInstruction *simplify_add(Simplifier *s, IrInstruction *i)
         return build_simplified(s, i, IR_SUB, constant_like(s, i, (int64_t)((uint64_t)a->operands[0]->integer + (uint64_t)b->integer)), a->operands[1], 0);
     if (a == b)
         return build_simplified(s, i, IR_SHL, a, ir_integer(s->module, s->function, IR_B32, 1), i->flags & IR_NO_WRAP);
+    if (has_constant(i, 1) && a->op == IR_SELECT && ir_has_one_use(a) && has_constant(a, 1) && has_constant(a, 2)) // (p ? c : d) + e
+        return ir_select(s->module, i, a->operands[0], constant_like(s, i, (int64_t)((uint64_t)a->operands[1]->integer + (uint64_t)b->integer)),
+                         constant_like(s, i, (int64_t)((uint64_t)a->operands[2]->integer + (uint64_t)b->integer)));
     return NULL;
 }
 
@@ -238,6 +241,8 @@ static IrInstruction *simplify_xor(Simplifier *s, IrInstruction *i)
         return a;
     if (unsigned_value(b) == type_mask(i->type))
         return ir_insert_before(s->module, i, IR_NOT, i->type, 1, &a);
+    if (a->op == IR_NOT && i->type != IR_PRED)
+        return build_simplified(s, i, IR_XOR, a->operands[0], constant_like(s, i, ~b->integer), 0);
     if (has_inner_constant(i))
         return build_simplified(s, i, IR_XOR, a->operands[0], constant_like(s, i, a->operands[1]->integer ^ b->integer), 0);
     return NULL;
@@ -258,10 +263,32 @@ static IrInstruction *combine_shifts(Simplifier *s, IrInstruction *i)
     return constant_like(s, i, 0);
 }
 
+// (x << c) >> d if the first shift loses no bit; (x + c) >> d if c only sets bits that are shifted out
+static IrInstruction *shift_right(Simplifier *s, IrInstruction *i, uint32_t count)
+{
+    const IrInstruction *a = i->operands[0];
+    if (a->op == IR_ADD && has_constant(a, 1)) {
+        const uint64_t low = unsigned_value(a->operands[1]);
+        const bool is_lost = low >> count == 0 && !(low & ~known_zero_bits(a->operands[0]));
+        return is_lost ? build_simplified(s, i, IR_SHR, a->operands[0], i->operands[1], 0) : NULL;
+    }
+    if (a->op != IR_SHL || !has_constant(a, 1))
+        return NULL;
+    const uint64_t left = unsigned_value(a->operands[1]);
+    if (left >= ir_bits(i->type) || largest_with_specials(a->operands[0]) > type_mask(i->type) >> left)
+        return NULL;
+    const int64_t rest = (int64_t)count - (int64_t)left;
+    if (!rest)
+        return a->operands[0];
+    return build_simplified(s, i, rest > 0 ? IR_SHR : IR_SHL, a->operands[0], ir_integer(s->module, s->function, IR_B32, rest > 0 ? rest : -rest), 0);
+}
+
 static IrInstruction *simplify_shift(Simplifier *s, IrInstruction *i)
 {
     IrInstruction *a = i->operands[0], *b = i->operands[1];
     const uint32_t bits = ir_bits(i->type);
+    if (b->op == IR_REM && b->flags & IR_SIGNED && ir_has_one_use(b) && has_constant(b, 1) && power_of_two(b->operands[1]) > 0) // a negative count is undefined
+        ir_set_operand(i, 1, build_simplified(s, i, IR_AND, b->operands[0], constant_like(s, b, b->operands[1]->integer - 1), 0)), s->changed = true;
     if (has_constant(i, 0) && a->integer == 0)
         return a;
     if (i->op == IR_SHR && (i->flags & IR_SIGNED) && is_never_negative(a))
@@ -276,6 +303,9 @@ static IrInstruction *simplify_shift(Simplifier *s, IrInstruction *i)
         return combined;
     if (i->op == IR_SHR && !(i->flags & IR_SIGNED) && !(~known_zero_bits(a) >> count))
         return constant_like(s, i, 0);
+    IrInstruction *shorter = i->op == IR_SHR && !(i->flags & IR_SIGNED) ? shift_right(s, i, count) : NULL;
+    if (shorter)
+        return shorter;
     IrInstruction *needed = i->op == IR_SHR && !(i->flags & IR_SIGNED) ? needed_operand(a, type_mask(i->type) & (UINT64_MAX << count)) : NULL;
     if (needed)
         return build_simplified(s, i, IR_SHR, needed, b, 0);
@@ -286,6 +316,9 @@ static IrInstruction *simplify_shift(Simplifier *s, IrInstruction *i)
         return build_simplified(s, i, IR_AND, a->operands[0], constant_like(s, i, (int64_t)(type_mask(i->type) >> count)), 0);
     if (i->op == IR_SHL && a->op == IR_MUL && has_constant(a, 1))
         return build_simplified(s, i, IR_MUL, a->operands[0], constant_like(s, i, (int64_t)((uint64_t)a->operands[1]->integer << count)), 0);
+    if (i->op == IR_SHL && a->op == IR_SUB && has_constant(a, 0) && ir_has_one_use(a) && !s->is_late) // (c - x) << d, but not of an index
+        return build_simplified(s, i, IR_SUB, constant_like(s, i, (int64_t)((uint64_t)a->operands[0]->integer << count)),
+                    build_simplified(s, i, IR_SHL, a->operands[1], b, i->flags & a->flags & IR_NO_WRAP), 0);
     if (i->op == IR_SHL && a->op == IR_ADD && has_constant(a, 1) && ir_has_one_use(a)) // (x + c) << d
         return build_simplified(s, i, IR_ADD, build_simplified(s, i, IR_SHL, a->operands[0], b, i->flags & a->flags & IR_NO_WRAP),
                     constant_like(s, i, (int64_t)((uint64_t)a->operands[1]->integer << count)), i->flags & a->flags & IR_NO_WRAP);

@@ -233,6 +233,8 @@ static bool try_full(Unrolling *u, Loop *loop)
 static bool try_partial(Unrolling *u, Loop *loop)
 {
     const uint32_t requested = loop->header->unroll;
+    if (is_innermost(u, loop) && try_full(u, loop)) // its trip count is known only since branches' conditions are used
+        return true;
     if (requested == 1 || requested == UINT32_MAX || requested > MAX_RUNTIME_COUNT)
         return false;
     const uint32_t trips = constant_trip_count(u->module, u->loops, loop, MAX_PRAGMA_TRIPS);
