@@ -179,7 +179,7 @@ contribute-sweep: build
 
 # Charts, tables and figures, and commands for authors of steps.
 
-.PHONY: plots compare picture tables harness lengths pages step-check new-step
+.PHONY: plots charts compare picture tables harness lengths pages step-check new-step
 
 plots: ## learn: redraws the charts from the CSVs in results/; STYLE=projector draws them for a slide
 	$(if $(PYTHON_READY),$(COMPILE) $(PYTHON_READY))
@@ -190,6 +190,12 @@ COMPARED = $(if $(A)$(B),"$$A" "$$B",$(or $(GPUS),$(patsubst %/run-all.csv,%,$(s
 compare: ## learn: compares GPUs in one chart: make compare A=plots/h200 B=results, or GPUS='FOLDER...'; by default all GPUs in plots/
 	$(if $(PYTHON_READY),$(COMPILE) $(PYTHON_READY))
 	$(Q)$(PYTHON) plots/compare.py --output "$$RESULTS/compare.svg" $(COMPARED)
+charts: $(PYTHON_READY) ## page: redraws all committed charts from the committed results: plots/, scan/h200
+	$(Q)for folder in plots/simulator plots/h200 plots/h200/2to30; do $(PYTHON) plots/plot.py $$folder || exit; done
+	$(Q)$(PYTHON) plots/scan.py scan/h200
+	$(Q)$(PYTHON) plots/labs.py plots/h200/labs $(basename $(notdir $(wildcard plots/h200/labs/*.svg)))
+	@$(MAKE) -s --no-print-directory compare RESULTS=plots
+
 	@echo "drawn: $$RESULTS/compare.svg"
 
 # The step with number STEP, and the previous one.
@@ -208,8 +214,8 @@ harness: ## page: copies the harness of each first step, of the reduction, the s
 	@$(foreach ladder,$(LADDERS),scripts/ladder/copy_harness.sh $(patsubst %,%.cu,$(call programs_of,$(ladder))) &&) true
 	@for lab in $(LABS); do scripts/ladder/copy_harness.sh $$(ls labs/$$lab/step*/$$lab.c labs/$$lab/step*/$$lab.cu 2> /dev/null); done
 
-pages: ## develop: writes everything generated in the pages that needs no GPU: harness, recordings, findings, tables
-	+@for part in harness recordings findings tables; do $(MAKE) --no-print-directory $$part || exit; done
+pages: ## develop: writes everything generated in the pages that needs no GPU: harness, recordings, findings, charts, tables
+	+@for part in harness recordings findings charts tables; do $(MAKE) --no-print-directory $$part || exit; done
 
 step-check: | $(NEEDS_NVCC) ## develop: generates all that belongs to a step, runs its tests, and lists what is left to write: make step-check STEP=15, also LADDER=scan
 	@python3 -m scripts.ladder.step_check --to-write '$(LADDER)' "$$STEP"
