@@ -35,7 +35,7 @@ NEEDS_HEADERS := $(if $(NVCC)$(CUDA_HEADERS),,no-headers)
 no-headers:
 	@echo 'neither nvcc nor its headers were found: make headers installs the headers (2.4 MB from PyPI), make toolkit also nvcc, both without root' >&2; exit 1
 
-# compiling step02_bitops (program 3 of 15)
+# Such as: compiling step02_bitops (program 3 of 16)
 place = $(words $(shell printf '%s\n' $(1) | sed '/^$(subst /,\/,$(2))$$/q'))
 progress = @echo "compiling $(patsubst build/sim/%,%,$(@D))$(2) (program $(call place,$(1),$@) of $(words $(1)))"
 its_kind = $(or $(filter %/$(basename $(@F)),$(GPU_PROGRAMS)),$(call programs_of,$(basename $(@F))))
