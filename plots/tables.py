@@ -319,12 +319,12 @@ def predicted(passes, start, gpu):
 def blockdurations(_):
     """The times of steps 01 to 07, predicted from the block launch rate and the block duration, and measured."""
     rows, gpu = read("block-duration.csv"), read("limits.csv")
-    start = next((row for row in read("starts.csv") if row["threads"] == "256"), None)  # the block size of these steps
+    start = {row["slots"]: row for row in reversed(read("starts.csv"))}  # by block slots, which follow from the threads of a block
     lines = []
     for name in dict.fromkeys(row["step"] for row in rows) if start and gpu else ():
         passes = [row for row in rows if row["step"] == name]
-        us, measured = predicted(passes, start, gpu[0]), 1e3 * float(passes[0]["median_ms"])
-        lines.append([name, f"{int(passes[0]['blocks']):,}", f"{float(passes[0]['duration_us']):.2f}", *(f"{part:.1f}" for part in us),
+        us, measured = predicted(passes, start[passes[0]["slots"]], gpu[0]), 1e3 * float(passes[0]["median_ms"])
+        lines.append([name.replace(",", ", Try "), f"{int(passes[0]['blocks']):,}", f"{float(passes[0]['duration_us']):.2f}", *(f"{part:.1f}" for part in us),
                       f"{measured:.1f}", f"{100 * (us[-1] / measured - 1):+.1f} %"])
     return table(["n = 2^26", "blocks", "block duration, µs", "launch-rate limit, µs", "block-slot limit, µs", "predicted, µs", "measured, µs", "error"], lines)
 
