@@ -141,7 +141,8 @@ parts: needs-gpu ## measure: steps 01 to 07 without their tree, and without thei
 starts: needs-gpu ## measure: block launch rate, and block durations of steps 01 to 07: results/starts.csv, results/block-duration.csv
 	$(COMPILE) build/starts
 	$(call whole,build/starts,starts.csv)
-	@python3 -m scripts.gpu.block_duration $(GPU_COMPILER) --output "$$RESULTS/block-duration.csv" $(WITH_TREES)
+	@python3 -m scripts.gpu.block_duration $(GPU_COMPILER) --output "$$RESULTS/block-duration.csv" \
+	    $(foreach step,$(WITH_TREES),$(step) $(if $(filter step06_%,$(step)),$(step)$(comma)1 $(step)$(comma)2))
 
 finish: needs-gpu ## measure: when the blocks of the last step end, with static and with dynamic tile scheduling: results/finish.csv
 	@python3 -m scripts.gpu.finish $(GPU_COMPILER) --output "$$RESULTS/finish.csv" $(lastword $(STEPS))
