@@ -201,6 +201,7 @@ def test_what_measures_a_changed_step_still_finds_its_places():
     """Broken: a step lacks a line that make starts, make finish or make parts changes; otherwise only a GPU would show it."""
     for step in STEPS[1:8]:
         assert block_duration.with_clock(step) and all(parts.part_of(step, change) for change in parts.PARTS.values())
+    assert "BLOCK_SIZE = 512" in block_duration.with_clock("step06_fullunroll,2")
     assert all(finish.with_clock(*program) for program in finish.programs(STEPS[-1]))
 
 
