@@ -1,8 +1,9 @@
 # Rules that build programs for the GPU and for the simulator.
 
-# nvcc: from the PATH, $CUDA_HOME, /usr/local/cuda, or the toolkit that `make toolkit` installed.
-NVCC ?= $(firstword $(shell command -v nvcc) \
-    $(wildcard $(CUDA_HOME)/bin/nvcc /usr/local/cuda/bin/nvcc .cuda/bin/nvcc))
+# nvcc: from the PATH, $CUDA_HOME, /usr/local/cuda, or the toolkit that `make toolkit` installed. It is looked up once, not in each recipe.
+ifeq ($(origin NVCC),undefined)
+    NVCC := $(firstword $(shell command -v nvcc) $(wildcard $(CUDA_HOME)/bin/nvcc /usr/local/cuda/bin/nvcc .cuda/bin/nvcc))
+endif
 # ncu and compute-sanitizer are in the same folder.
 export PATH := $(PATH)$(if $(findstring /,$(NVCC)),:$(patsubst %/,%,$(dir $(NVCC))))
 # CUDA's headers: nvcc's, or, without nvcc, those with which the C compiler alone builds the simulator.
