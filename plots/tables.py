@@ -373,6 +373,32 @@ def limits(_):
                             ["resolution of the events' clock", f"{float(gpu['event_tick_ns']):.0f} ns"]])
 
 
+def dependent(_):
+    """How soon a kernel starts after the previous one, with and without programmatic dependent launch."""
+    us = {(row["event_between"], row["attribute"]): f"{float(row['ready_ns']) / 1e3:.2f}" for row in read("dependent.csv")}
+    return table(["between the kernels", "without the attribute, µs", "with the attribute, µs"],
+                 [[words, us[between, "0"], us[between, "1"]] for between, words in (("0", "nothing"), ("1", "an event"))] if us else [])
+
+
+def pdl(_):
+    """Microseconds of CUB's scan without and with programmatic dependent launch, beside the CUB of CUDA 13.0."""
+    names = ("against-cub", "no-pdl", "against-cub-cccl")
+    found = {name: read(SCANS / f"{name}.csv") for name in names}
+    if not all(found.values()):
+        return NOT_MEASURED
+    titles = [f"CUB {rows[0]['cub_version']}{', launches not dependent' if name == 'no-pdl' else ''}, µs" for name, rows in found.items()]
+    us = {name: {int(row["elements"]): f"{float(row['cub_us']):.2f}" for row in rows} for name, rows in found.items()}
+    return table(["n", *titles], [[power(2**exponent), *(us[name][2**exponent] for name in names)] for exponent in (10, 14, 18, 20, 22)])
+
+
+def backtoback(_):
+    """Microseconds of a scan that follows another one at once: of the last step and of CUB."""
+    rows = [row for row in read(newest_cub(SCANS)) if row.get("cub_back_to_back_us") and int(row["elements"]) in (2**10, 2**14, 2**18, 2**20, 2**22)]
+    return table(["n", f"{scans()[-2]}, µs", f"CUB {rows[0]['cub_version']}, µs", "CUB / step"] if rows else [],
+                 [[power(row["elements"]), f"{float(row['scan_back_to_back_us']):.2f}", f"{float(row['cub_back_to_back_us']):.2f}",
+                   f"{float(row['cub_back_to_back_us']) / float(row['scan_back_to_back_us']):.2f}"] for row in rows])
+
+
 def sizes(_, *words):
     """Microseconds of some programs at small n, cold; at all small sizes, or at those given after the names."""
     us = {(row["step"], int(row["elements"])): 1e3 * float(row["median_ms"])
@@ -394,7 +420,7 @@ def lowerbounds(_):
 
 def net(_):
     """CUB's time over the last step's at small n, as measured and without the two events."""
-    path, line = newest_cub(MEASURED)
+    path = newest_cub(MEASURED)
     rows = sorted((row for row in read(path) if row["cache"] == "cold" and int(row["elements"]) <= 2**20), key=lambda row: int(row["elements"]))
     if not rows or not read("limits.csv"):
         return NOT_MEASURED
@@ -403,7 +429,7 @@ def net(_):
     for row in rows:
         us, cub_us = 1e3 * float(row[ours]), 1e3 * float(row["cub_ms"])
         lines.append([power(row["elements"]), f"{us:.2f}", f"{cub_us:.2f}", f"{cub_us / us:.2f}", f"{(cub_us - events) / (us - events):.2f}"])
-    return table(["n", f"step {ours[4:6]}, µs", "CUB, µs", "CUB / step", "CUB / step without the two events"], lines) + f"\n\n{line}"
+    return table(["n", f"step {ours[4:6]}, µs", "CUB, µs", "CUB / step", "CUB / step without the two events"], lines) + cub_line(rows, "\n\n")
 
 
 def restarts(_):
@@ -439,16 +465,18 @@ def version_of(rows):
 
 
 def newest_cub(folder):
-    """The CSV of make against-cub in a folder with the newest CUB, and a line that names CUB's version and the date."""
-    path = max(sorted(folder.glob("against-cub*.csv")), key=lambda path: version_of(read(path)), default=folder / "against-cub.csv")
-    return path, cub_line(read(path))
+    """The CSV of make against-cub in a folder with the newest CUB."""
+    return max(sorted(folder.glob("against-cub*.csv")), key=lambda path: version_of(read(path)), default=folder / "against-cub.csv")
 
 
-def cub_line(rows):
-    """Which CUB a CSV is about, and when it was measured."""
-    if not rows:
-        return ""
-    return f"CUB {rows[0]['cub_version']}, measured on {rows[0]['date']}." if version_of(rows) else "CUB's version is not recorded."
+def cub_line(rows, before=""):
+    """A sentence that names CUB's version and the date; "" for older files, which lack both."""
+    return f"{before}CUB {rows[0]['cub_version']}, measured on {rows[0]['date']}." if version_of(rows) else ""
+
+
+def named_cub(rows):
+    """CUB with its version and the date, for a cell."""
+    return cub_line(rows).replace(", measured on", " on an H200,").removesuffix(".") or "CUB"
 
 
 def geometric_mean(values):
@@ -476,7 +504,7 @@ def cubs(_):
 
 def against(_):
     """CUB's time over that of the last steps at every size, with geometric mean and minimum."""
-    path, line = newest_cub(MEASURED)
+    path = newest_cub(MEASURED)
     ratio = ratios(path)
     last = sorted({step for _, _, step in ratio})[-2:]
     shown = [(step, cache) for cache in ("cold", "warm") for step in last]
@@ -486,7 +514,7 @@ def against(_):
     lines = [[power(n), *(f"{ratio[n, cache, step]:.3f}" for step, cache in shown)] for n in elements]
     for what, fold in (("geometric mean", geometric_mean), ("minimum", min)):
         lines.append([f"**{what}**", *(f"**{fold([ratio[n, cache, step] for n in elements]):.3f}**" for step, cache in shown)])
-    return table(["n", *(f"CUB / {step}, {cache}" for step, cache in shown)], lines) + f"\n\n{line}"
+    return table(["n", *(f"CUB / {step}, {cache}" for step, cache in shown)], lines) + cub_line(read(path), "\n\n")
 
 
 def ends(step):
@@ -535,8 +563,7 @@ def begins(_):
     us = {(row["step"], int(row["offset_bytes"])): float(row["us"]) for row in read("begins.csv")}
     names = list(dict.fromkeys(step for step, _ in us))
     return table(["offset of the start", *(f"{name}, µs" for name in names)],
-                 [[in_units(offset), *(f"{us[name, offset]:.1f} ({us[name, offset] / us[name, 0]:.3f})" for name in names)] for offset in sorted({offset for _, offset in us})]) + (
-        f"\n\n{cub_line(read('begins.csv'))}" if us else "")
+                 [[in_units(offset), *(f"{us[name, offset]:.1f} ({us[name, offset] / us[name, 0]:.3f})" for name in names)] for offset in sorted({offset for _, offset in us})]) + cub_line(read("begins.csv"), "\n\n")
 
 
 def slower_starts():
@@ -833,7 +860,7 @@ def figures(_):
     sanitized_too = [row for row in changes if row["agreement"]]
     sanitizer = sum(any(re.match(r"\d+: ", row[tool]) for tool in SANITIZERS) for row in sanitized_too)
     same = counters_compared()
-    (of_sum, sum_line), (of_scan, scan_line) = newest_cub(MEASURED), newest_cub(SCANS)
+    of_sum, of_scan = newest_cub(MEASURED), newest_cub(SCANS)
     ours = ratios(of_sum)
     sums = [value for (_, cache, step), value in ours.items() if cache == "cold" and step == max((name for _, _, name in ours), default="")]
     scanned = [float(row["cub_us"]) / float(row["scan_us"]) for row in read(of_scan)]
@@ -845,9 +872,9 @@ def figures(_):
         ["small mistakes planted in our kernels (mutants), detected by their own check or the simulator", f"{len(changes) - verdicts['equivalent'] - verdicts['missed']} of {len(changes)}; {verdicts['equivalent']} are equivalent, {verdicts['missed']} missed; "
          f"compute-sanitizer detects {sanitizer} of the {len(sanitized_too)} that it ran on", "[the checker](simulator/checker.md)"],
         ["simulated counters equal to Nsight Compute's on an H200", f"{sum(same)} of {len(same)}", "[why not all](simulator/counters.md)"],
-        [f"the last step of the reduction against {sum_line.removesuffix('.')}", f"{faster_than_cub(sums)}. At 2^30 elements CUB is faster at {slower} of {starts} [start addresses](docs/measuring.md#where-an-array-begins)",
+        [f"the last step of the reduction against {named_cub(read(of_sum))}", f"{faster_than_cub(sums)}. At 2^30 elements CUB is faster at {slower} of {starts} [start addresses](docs/measuring.md#where-an-array-begins)",
          "[sizes](docs/sizes.md)"],
-        [f"the last step of the prefix sum against {scan_line.removesuffix('.')}", faster_than_cub(scanned), "[the prefix sum](scan/README.md)"],
+        [f"the last step of the prefix sum against {named_cub(read(of_scan))}", faster_than_cub(scanned), "[the prefix sum](scan/README.md)"],
         ["attacks that the judge of student programs withstands", f"{sum(held)} of {len(held)}", "[the judge](docs/judge.md)"]], words=3)
 
 
@@ -1001,8 +1028,7 @@ def scanladder(_):
 
 def scanover(_):
     """The last step of the prefix sum compared with CUB and with copies, at every size. Older files lack the copy kernel, older CUBs run_to_run."""
-    path, line = newest_cub(SCANS)
-    rows = sorted(read(path), key=lambda row: int(row["elements"]))
+    rows = sorted(read(newest_cub(SCANS)), key=lambda row: int(row["elements"]))
     if not rows:
         return NOT_MEASURED
     ratios = {power(row["elements"]): float(row["cub_us"]) / float(row["scan_us"]) for row in rows}
@@ -1012,7 +1038,7 @@ def scanover(_):
     return table(["n", *shown.values(), "CUB / step", "share of the faster copy's bandwidth"],
                  [[n, *(lab_cell(row[name]) for name in shown), f"{ratio:.2f}",
                    f"{100 * min(float(row[name]) for name in copies) / float(row['scan_us']):.0f} %"] for row, (n, ratio) in zip(rows, ratios.items())]) + (
-        f"\n\nCUB / step: geometric mean {math.prod(ratios.values()) ** (1 / len(ratios)):.2f}, minimum {ratios[least]:.2f} (n = {least}). {line}")
+        f"\n\nCUB / step: geometric mean {math.prod(ratios.values()) ** (1 / len(ratios)):.2f}, minimum {ratios[least]:.2f} (n = {least})." + cub_line(rows, " "))
 
 
 def count_of(count, what):
@@ -1059,7 +1085,7 @@ def said(step, number):
     return "\n".join(["```", found[0], findings.how_many(others), "```"])
 
 
-KINDS = {function.__name__: function for function in (ladder, gains, report, code, lab, labsteps, numbers, parts, starts, blockdurations, loaded, busy, little, limits, lowerbounds, net, restarts, sizes, finish, ends,
+KINDS = {function.__name__: function for function in (dependent, pdl, backtoback, ladder, gains, report, code, lab, labsteps, numbers, parts, starts, blockdurations, loaded, busy, little, limits, lowerbounds, net, restarts, sizes, finish, ends,
                                                       against, cubs, peers, begins, methods, compiled, simulator, settings, coverage, calls, mutants, sanitized, labelled, labelledgpu, alarms, finding, said, suites, disputed, courses, coursesleft, students, attacks, figures, gpus, scannumbers, scanladder, scanover)} | {"try": outcome, "found": mistakes_found}
 
 

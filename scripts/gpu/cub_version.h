@@ -8,13 +8,13 @@
 #include <string>
 
 // The version of the CUB that this program was compiled with, such as "3.5.0": also that of Thrust and CCCL.
-static std::string cub_version()
+inline std::string cub_version()
 {
     return std::to_string(CUB_MAJOR_VERSION) + "." + std::to_string(CUB_MINOR_VERSION) + "." + std::to_string(CUB_SUBMINOR_VERSION);
 }
 
 // Today's date (UTC), such as "2026-11-28".
-static std::string today()
+inline std::string today()
 {
     char text[16];
     const time_t now = time(nullptr);

@@ -1,6 +1,7 @@
 // scan_against_cub [ELEMENTS...]: the last step of the prefix sum, CUB, and device-to-device copies by cudaMemcpy and by a
 // kernel, in one process, with interleaved runs: one CSV row for each size. Their own harness times and checks the scans,
-// timed_run(). With CCCL 3.5 or later also CUB's scan with the determinism requirement run_to_run.
+// timed_run(). With CCCL 3.5 or later also CUB's scan with the determinism requirement run_to_run. The columns
+// back_to_back are the mean of several scans in a row, with no event between them.
 #include <algorithm>
 #include <climits>
 #include <cstdint>
@@ -33,7 +34,7 @@ namespace last_step {
 namespace interleaved {
 using cub_scan::check; // called by CHECK
 
-enum { MAX_RUNS = 200, MIN_RUNS = 20, ENOUGH_MS = 500 };
+enum { MAX_RUNS = 200, MIN_RUNS = 20, ENOUGH_MS = 500, ROWS = 5 };
 
 // The last step's Data for the same memory.
 static last_step::Data share(const cub_scan::Data &data)
@@ -142,6 +143,27 @@ static float timed(const cub_scan::Data &data, void (*run)(const cub_scan::Data 
     return ms;
 }
 
+// Microseconds of one of several scans in a row, with a warm cache; the median of ROWS measurements.
+static double back_to_back(const cub_scan::Data &data, int (*launch)(const float *, float *, long long, bool, float *))
+{
+    const int scans = data.n <= 1 << 22 ? 100 : 10;
+    std::vector<float> ms(ROWS);
+    const long long scratch = std::max(cub_scan::scratch_count(data.n), last_step::scratch_count(data.n));
+    CHECK(cudaMemset(data.scratch, 0xff, scratch * sizeof(float))); // the two scans store different formats
+    for (float &one : ms) {
+        // The GPU waits for a hundred launches to be queued.
+        cub_scan::prepare<<<data.flush_blocks, 1024>>>(data.flush, 0, 20 * data.busy_cycles, data.mistakes);
+        CHECK(cudaEventRecord(data.start));
+        for (int k = 0; k < scans; k++)
+            launch(data.in, data.out, data.n, data.exclusive, data.scratch);
+        CHECK(cudaEventRecord(data.stop));
+        CHECK(cudaEventSynchronize(data.stop));
+        CHECK(cudaEventElapsedTime(&one, data.start, data.stop));
+    }
+    std::sort(ms.begin(), ms.end());
+    return 1e3 * ms[ROWS / 2] / scans;
+}
+
 static void compare(cub_scan::Data data)
 {
     last_step::Data ours = share(data);
@@ -170,7 +192,8 @@ static void compare(cub_scan::Data data)
     for (const auto &ms : {scan, cub, copy, kernel_copy})
         printf(",%.1f", kilobytes / (1e3 * interquartile_mean(ms)));
     const std::string deterministic = run_to_run.empty() ? "" : std::to_string(1e3 * interquartile_mean(run_to_run));
-    printf(",%s,%s,%s\n", deterministic.c_str(), cub_version().c_str(), today().c_str());
+    printf(",%s,%.3f,%.3f,%s,%s\n", deterministic.c_str(), back_to_back(data, last_step::launch), back_to_back(data, cub_scan::launch),
+           cub_version().c_str(), today().c_str());
     fflush(stdout);
 }
 
@@ -206,7 +229,7 @@ static int run(int argc, char **argv)
     CHECK(cudaMalloc(&data.mistakes, 2 * sizeof(long long)));
     CHECK(cudaEventCreate(&data.start));
     CHECK(cudaEventCreate(&data.stop));
-    printf("elements,scan_us,cub_us,copy_us,kernel_copy_us,scan_gb_per_s,cub_gb_per_s,copy_gb_per_s,kernel_copy_gb_per_s,run_to_run_us,cub_version,date\n");
+    printf("elements,scan_us,cub_us,copy_us,kernel_copy_us,scan_gb_per_s,cub_gb_per_s,copy_gb_per_s,kernel_copy_gb_per_s,run_to_run_us,scan_back_to_back_us,cub_back_to_back_us,cub_version,date\n");
     for (long long n : sizes) {
         data.n = n;
         compare(data);
