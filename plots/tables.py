@@ -917,6 +917,22 @@ def alarms(_):
     """The checker's findings in correct programs, from `make no-alarms`."""
     rows = read(ROOT / "evidence/alarms/alarms.csv")
     lines = []
+def hardware(_):
+    """What does not depend on the steps, for every GPU with limits.csv in plots/: launches, latencies, bandwidth."""
+    columns = {}
+    for folder in sorted(path.parent for path in MEASURED.parent.glob("*/limits.csv")):
+        gpu, loaded = read(folder / "limits.csv")[0], read(folder / "loaded.csv")
+        start = next(row for row in read(folder / "starts.csv") if row["threads"] == "256")
+        most = max(float(row["gb_per_s"]) for row in loaded)
+        full = next(row for row in loaded if float(row["gb_per_s"]) > 0.97 * most)
+        columns[gpu["device"]] = {
+            "an empty kernel, between two events, µs": f"{float(gpu['first_launch_us']):.2f}", "each further empty kernel, µs": f"{float(gpu['next_launch_us']):.2f}",
+            "block launch, ns": f"{float(start['ns_per_block']):.2f}", "a slot is empty between two blocks, µs": f"{float(start['turnover_us']):.2f}",
+            "load latency, memory idle, ns": f"{float(gpu['load_ns']):.0f}", "bandwidth of loads, GB/s, at most": f"{most:,.0f}",
+            "load latency at 97 % of that, ns": f"{float(full['load_ns']):.0f}"}
+    return table(["", *columns], [[words, *(column[words] for column in columns.values())] for words in next(iter(columns.values()))] if columns else [])
+
+
     for group, words in [*GROUPS.items(), ("", "**all**")]:
         those = [row for row in rows if group in ("", row["group"])]
         sums = [sum(int(row[column]) for row in those) for column in ("runs", "findings", "explained")]
@@ -1086,7 +1102,7 @@ def said(step, number):
 
 
 KINDS = {function.__name__: function for function in (dependent, pdl, backtoback, ladder, gains, report, code, lab, labsteps, numbers, parts, starts, blockdurations, loaded, busy, little, limits, lowerbounds, net, restarts, sizes, finish, ends,
-                                                      against, cubs, peers, begins, methods, compiled, simulator, settings, coverage, calls, mutants, sanitized, labelled, labelledgpu, alarms, finding, said, suites, disputed, courses, coursesleft, students, attacks, figures, gpus, scannumbers, scanladder, scanover)} | {"try": outcome, "found": mistakes_found}
+                                                      against, cubs, peers, begins, methods, compiled, simulator, settings, coverage, calls, mutants, sanitized, labelled, labelledgpu, alarms, finding, said, suites, disputed, courses, coursesleft, students, attacks, figures, gpus, hardware, scannumbers, scanladder, scanover)} | {"try": outcome, "found": mistakes_found}
 
 
 def made(kind, step, words):
