@@ -180,6 +180,19 @@ static bool insert_bits(Selection *s, IrInstruction *i, IrInstruction *base, con
     return s->changed = true;
 }
 
+// A store truncates a value that nothing else needs truncated.
+static void store_wide(Selection *s, IrInstruction *store)
+{
+    const IrInstruction *value = store->operands[1];
+    if (value->op != IR_CONVERT || !ir_has_one_use(value) || value->block != store->block || ir_is_float_type(value->type) || ir_is_float_type(store->memory))
+        return;
+    IrInstruction *wide = value->operands[0];
+    if (ir_is_float_type(wide->type) || wide->type == IR_PRED || ir_bits(wide->type) <= ir_bits(value->type) || ir_bits(wide->type) < 32)
+        return;
+    ir_set_operand(store, 1, wide);
+    s->changed = true;
+}
+
 bool select_instructions(IrModule *module, IrFunction *function)
 {
     Selection s = {.module = module, .function = function};
@@ -209,6 +222,8 @@ bool select_instructions(IrModule *module, IrFunction *function)
                 fuse(&s, i);
             else if (i->op == IR_OFFSET)
                 fuse_address(&s, i);
+            else if (i->op == IR_STORE)
+                store_wide(&s, i);
         }
     return s.changed;
 }

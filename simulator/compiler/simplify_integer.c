@@ -267,7 +267,7 @@ static IrInstruction *combine_shifts(Simplifier *s, IrInstruction *i)
 static IrInstruction *shift_right(Simplifier *s, IrInstruction *i, uint32_t count)
 {
     const IrInstruction *a = i->operands[0];
-    if (a->op == IR_ADD && has_constant(a, 1)) {
+    if (a->op == IR_ADD && has_constant(a, 1) && s->is_late) { // not before loads are merged
         const uint64_t low = unsigned_value(a->operands[1]);
         const bool is_lost = low >> count == 0 && !(low & ~known_zero_bits(a->operands[0]));
         return is_lost ? build_simplified(s, i, IR_SHR, a->operands[0], i->operands[1], 0) : NULL;

@@ -230,10 +230,36 @@ static bool try_full(Unrolling *u, Loop *loop)
     return true;
 }
 
+// Whether the block is a copy of the instructions at the end of the latch, as loop rotation makes one.
+static bool is_copied_test(const IrBlock *block, const IrBlock *latch)
+{
+    const IrInstruction *i = block->last, *other = latch->last;
+    for (; i && i->op != IR_PHI; i = i->previous, other = other->previous)
+        if (!other || i->op != other->op || (i->op == IR_INTRINSIC && i->intrinsic != other->intrinsic))
+            return false;
+    return true;
+}
+
+// Whether the body begins with the test of an inner loop that has no variable of its own. To NVVM both are one loop then.
+static bool begins_with_loop(const Unrolling *u, const Loop *loop)
+{
+    for (uint32_t k = 0; k < ir_target_count(loop->header); k++) {
+        const IrBlock *target = loop->header->last->target[k];
+        if (loop->header->last->op == IR_BRANCH && target->first->op == IR_JUMP) // the preheader
+            target = target->last->target[0];
+        const Loop *inner = u->loops->innermost[target->id];
+        if (!inner || inner == loop || inner->header != target || target->first->op == IR_PHI || !loop_latch(u->loops, inner))
+            continue;
+        if (ir_first_not_phi(loop->header)->op == IR_JUMP || is_copied_test(loop->header, loop_latch(u->loops, inner)))
+            return true;
+    }
+    return false;
+}
+
 static bool try_partial(Unrolling *u, Loop *loop)
 {
     const uint32_t requested = loop->header->unroll;
-    if (is_innermost(u, loop) && try_full(u, loop)) // its trip count is known only since branches' conditions are used
+    if (!begins_with_loop(u, loop) && try_full(u, loop)) // its trip count is known only since branches' conditions are used
         return true;
     if (requested == 1 || requested == UINT32_MAX || requested > MAX_RUNTIME_COUNT)
         return false;
