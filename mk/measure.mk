@@ -38,7 +38,7 @@ begins: needs-gpu ## measure: the cost of the array's start address, for CUB and
 # With CCCL=FOLDER these compare with the CUB in that folder. Each CSV records the version of CUB.
 peers: needs-gpu build ## measure: the last steps compared with CUB, Thrust, cuBLAS, torch, Triton and a copy: results/peers.csv
 	$(COMPILE) build/peers
-	@python3 -m scripts.gpu.peers --output "$$RESULTS/peers.csv" build/peers \
+	@python3 -m scripts.gpu.peers --output "$$RESULTS/peers$(if $(CCCL),-cccl).csv" build/peers \
 	    $(filter-out step00_% step01_% step02_% step03_% step04_% step05_% step06_%,$(GPU_PROGRAMS))
 
 AGAINST_CUB := build/$(WITHIN:%/=%_)against_cub

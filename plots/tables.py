@@ -529,9 +529,9 @@ def ends(step):
                   for row in sorted(rows, key=lambda row: (row["cache"], int(row["elements"])))])
 
 
-def peers(_):
+def peers(_, name="peers.csv"):
     """GB/s of input, compared with other libraries. A wrong sum has no row."""
-    rows = {(row["name"], int(row["elements"]), row["cache"]): row for row in read("peers.csv")}
+    rows = {(row["name"], int(row["elements"]), row["cache"]): row for row in read(name)}
     columns = sorted({(n, cache) for _, n, cache in rows})
     return table(["", *(f"{power(n)} {cache}" for n, cache in columns)],
                  [[" ".join(filter(None, (name, version))), *(bandwidth(rows[name, *column]) if (name, *column) in rows else "–" for column in columns)]
