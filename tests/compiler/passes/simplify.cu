@@ -6,8 +6,7 @@ __global__ void simple(const unsigned *in, unsigned *out)
     out[0] = (x + 0) * 8 + (3 * 4 - 12) * x + (x ^ x);
     out[1] = ~x ^ 5;
     out[2] = threadIdx.x * 4 >> 3;
-    out[3] = (threadIdx.x * 4 + 3) >> 2;
-    out[4] = 1u << (int)x % 32;
-    out[5] = x & 1 ? 1 : 0;
-    out[6] = (x > 7 ? 1 : 2) + 1;
+    out[3] = 1u << (int)x % 32;
+    out[4] = x & 1 ? 1 : 0;
+    out[5] = (x > 7 ? 1 : 2) + 1;
 }
