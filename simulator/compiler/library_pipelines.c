@@ -50,22 +50,23 @@ const LibraryEntry LIBRARY_PIPELINES[] = {
             D explicit aligned_size_t(size_t size) : value(size) {}
             D operator size_t() const { return value; }
         };)},
-    // A thread's part of a copy to shared memory, in the largest units that the alignment of addresses and size allows.
-    {"cuda::__i_copy", HEADERS " " COPY_HEADER, IN_CUDA(
-        D void __i_copy(size_t rank, size_t threads, char *to, const char *from, size_t size) {
-            const size_t bits = (size_t)to | (size_t)from | size;
-            if (!__isShared(to)) STRIDED(1) to[k] = from[k];
-            else if (bits % 16 == 0) STRIDED(16) ASYNC("cg", 16);
-            else if (bits % 8 == 0) STRIDED(8) ASYNC("ca", 8);
-            else if (bits % 4 == 0) STRIDED(4) ASYNC("ca", 4);
-            else STRIDED(1) to[k] = from[k]; })},
+    // A thread's part of a copy to shared memory, in units of the alignment that the parameters' types promise.
+    {"cuda::__i_copy cuda::__i_alignment", HEADERS " " COPY_HEADER, IN_CUDA(
+        D size_t __i_alignment(void *, size_t) { return 1; }
+        template <class T> D size_t __i_alignment(T *, size_t) { return alignof(T); }
+        template <class T, size_t alignment> D size_t __i_alignment(T *, aligned_size_t<alignment>) { return alignment; }
+        D void __i_copy(size_t rank, size_t threads, char *to, const char *from, size_t size, size_t alignment) {
+            if (!__isShared(to) || alignment % 4 || size % alignment) STRIDED(1) to[k] = from[k];
+            else if (alignment % 16 == 0) STRIDED(16) ASYNC("cg", 16);
+            else if (alignment % 8 == 0) STRIDED(8) ASYNC("ca", 8);
+            else STRIDED(4) ASYNC("ca", 4); })},
     {"cuda::memcpy_async", HEADERS, IN_CUDA(
         template <thread_scope scope> D void __i_complete(barrier<scope> &b) { b.__i_arrive_after_copies(); }
         template <thread_scope scope> D void __i_complete(pipeline<scope> &) {}
         template <class To, class From, class Size, class Sync> D void memcpy_async(To *to, From *from, Size size, Sync &sync) {
-            __i_copy(0, 1, (char *)to, (const char *)from, size); __i_complete(sync); }
+            __i_copy(0, 1, (char *)to, (const char *)from, size, __i_alignment(to, size)); __i_complete(sync); }
         template <class Group, class To, class From, class Size, class Sync> D void memcpy_async(const Group &group, To *to, From *from, Size size, Sync &sync) {
-            __i_copy(group.thread_rank(), group.size(), (char *)to, (const char *)from, size); __i_complete(sync); })},
+            __i_copy(group.thread_rank(), group.size(), (char *)to, (const char *)from, size, __i_alignment(to, size)); __i_complete(sync); })},
     {"cuda::pipeline cuda::pipeline_shared_state cuda::make_pipeline cuda::pipeline_role", HEADERS, IN_CUDA(
         enum class pipeline_role { producer, consumer };
         template <thread_scope scope, unsigned stages> struct pipeline_shared_state { barrier<scope> produced_[stages]; barrier<scope> consumed_[stages]; };
@@ -118,7 +119,7 @@ const LibraryEntry LIBRARY_PIPELINES[] = {
             asm volatile("cp.async.wait_group %0;" :: "n"(n) : "memory"); })},
     {"cooperative_groups::memcpy_async", COPY_HEADER, IN_GROUPS(
         template <class Group, class To, class From, class Size> D void memcpy_async(const Group &group, To *to, From *from, Size size) {
-            cuda::__i_copy(group.thread_rank(), group.size(), (char *)to, (const char *)from, size);
+            cuda::__i_copy(group.thread_rank(), group.size(), (char *)to, (const char *)from, size, cuda::__i_alignment(to, size));
             asm volatile("cp.async.commit_group;" ::: "memory"); })},
     {"cooperative_groups::wait", COPY_HEADER, IN_GROUPS(
         template <class Group> D void wait(const Group &group) { asm volatile("cp.async.wait_group 0;" ::: "memory"); group.sync(); })},

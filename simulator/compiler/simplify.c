@@ -96,6 +96,8 @@ static IrInstruction *simplified(Simplifier *s, IrInstruction *i)
     case IR_TO_GENERIC:
     case IR_FROM_GENERIC:
         return simplify_pointer(s, i);
+    case IR_INTRINSIC:
+        return simplify_intrinsic(s, i);
     default:
         return NULL;
     }

@@ -22,6 +22,7 @@ IrInstruction *simplify_select(Simplifier *s, IrInstruction *i);
 IrInstruction *simplify_conversion(Simplifier *s, IrInstruction *i);
 IrInstruction *simplify_float(Simplifier *s, IrInstruction *i);
 IrInstruction *simplify_pointer(Simplifier *s, IrInstruction *i);
+IrInstruction *simplify_intrinsic(Simplifier *s, IrInstruction *i);
 
 // Creates a binary instruction before `insert_before`, and simplifies it.
 IrInstruction *build_simplified(Simplifier *s, IrInstruction *insert_before, IrOp op, IrInstruction *a, IrInstruction *b, uint32_t flags);

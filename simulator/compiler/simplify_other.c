@@ -1,9 +1,11 @@
 // simplify_other.c: conversions, floating-point operations and pointers. Every rounding is kept: a floating-point operation is
 // replaced only by one that gives identical bits for all inputs.
+#include "compiler/intrinsics.h"
 #include "compiler/simplify.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 // ---- Conversions
 
@@ -228,5 +230,14 @@ IrInstruction *simplify_pointer(Simplifier *s, IrInstruction *i)
         return pointer->operands[0];
     if (i->op == IR_FROM_GENERIC && pointer->op == IR_TO_GENERIC && pointer->space == i->space)
         return pointer->operands[0];
+    return NULL;
+}
+
+IrInstruction *simplify_intrinsic(Simplifier *s, IrInstruction *i)
+{
+    static const struct { const char *name; IrSpace space; } tests[] = {{"__isGlobal", IR_GLOBAL}, {"__isShared", IR_SHARED}};
+    for (uint32_t k = 0; k < 2 && i->operand_count == 1 && i->operands[0]->op == IR_TO_GENERIC; k++)
+        if (strcmp(i->intrinsic->name, tests[k].name) == 0)
+            return constant_like(s, i, i->operands[0]->space == tests[k].space);
     return NULL;
 }
