@@ -7,6 +7,7 @@ plots/h200 and scan/h200 lack appear as "not measured yet"; stderr lists the ste
 
 import argparse
 import csv
+import functools
 import inspect
 import math
 import re
@@ -62,8 +63,12 @@ class Unfillable(Exception):
 def read(name):
     """The rows of a CSV in plots/h200, or at an absolute path; [] if the file is missing."""
     path = MEASURED / name
-    if not path.exists():
-        return []
+    return rows_of(path, path.stat().st_mtime_ns) if path.exists() else []
+
+
+@functools.cache
+def rows_of(path, _changed):
+    """The rows of a CSV that was changed at this time. Most tables read the same few; nobody may change the rows."""
     with open(path, newline="", encoding="utf-8") as file:
         return list(csv.DictReader(file))
 
