@@ -1,6 +1,7 @@
 // suppressions.c: reads $SIM_KERNEL and the file $SIM_SUPPRESSIONS, and decides which findings are not reported.
 #define _GNU_SOURCE // getline
 #include "base/base.h"
+#include "base/platform.h"
 #include "checker/findings.h"
 
 #include <errno.h>
@@ -48,10 +49,11 @@ static void add_suppression(const char *line, const char *file, int number)
 __attribute__((constructor(102))) static void read_suppressions(void)
 {
     const char *name = sim_settings()->suppressions;
-    FILE *file = name ? fopen(name, "r") : NULL;
+    errno = 0;
+    FILE *file = name ? sim_open_source(name) : NULL; // not fopen: a page has no files
     char *line = NULL;
     size_t capacity = 0;
-    errno = name && !file ? errno : 0;
+    errno = file || !name ? 0 : errno ? errno : EISDIR;
     for (int number = 1; file && getline(&line, &capacity, file) >= 0; number++) {
         line[strcspn(line, "\r\n")] = 0;
         if (line[0] && line[0] != '#')
