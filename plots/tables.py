@@ -522,16 +522,24 @@ def against(_):
     return table(["n", *(f"CUB / {step}, {cache}" for step, cache in shown)], lines) + cub_line(read(path), "\n\n")
 
 
-def ends(step):
-    """Microseconds of the page's step, of its Tries timed against CUB, and of CUB, up to 2^14."""
-    rows = [row for row in read("against-cub.csv") if int(row["elements"]) in (2**10, 2**12, 2**14)]
-    if not rows:
+def ends(step, *sizes):
+    """Microseconds, from one process, of the step before, of the page's step, of its Tries timed beside CUB, and of CUB: cold at these sizes, and the
+    geometric means over all sizes from 2^10 to 2^20."""
+    rows = sorted((row for row in read("against-cub.csv") if int(row["elements"]) <= 2**22), key=lambda row: int(row["elements"]))
+    names = {f"step{name[4:6]}": f"step {name[4:6]}" for name in pair(step)}
+    names |= {column: f"with Try {number}" for column, number in tries.beside_cub(step)} | {"cub": "CUB"}
+    columns = [column for column in names if rows and f"{column}_ms" in rows[0]]
+    if not columns or f"step{step[4:6]}" not in columns:
         return NOT_MEASURED
-    timed = {column: f"with Try {number}" for column, number in tries.beside_cub(step) if f"{column}_ms" in rows[0]}
-    columns = {f"step{step[4:6]}": f"step {step[4:6]}"} | timed | {"cub": "CUB"}
-    return table(["n", "cache", *(f"{name}, µs" for name in columns.values())],
-                 [[power(row["elements"]), row["cache"], *(f"{1e3 * float(row[f'{column}_ms']):.2f}" for column in columns)]
-                  for row in sorted(rows, key=lambda row: (row["cache"], int(row["elements"])))])
+
+    def mean(cache, column):
+        us = [1e3 * float(row[f"{column}_ms"]) for row in rows if row["cache"] == cache and int(row["elements"]) <= 2**20]
+        return f"**{math.prod(us) ** (1 / len(us)):.2f}**"
+
+    lines = [[power(row["elements"]), *(f"{1e3 * float(row[f'{column}_ms']):.2f}" for column in columns)]
+             for row in rows if row["cache"] == "cold" and row["elements"] in sizes]
+    lines += [[f"**2^10 to 2^20, {cache}**", *(mean(cache, column) for column in columns)] for cache in ("cold", "warm")]
+    return table(["n", *(f"{names[column]}, µs" for column in columns)], lines)
 
 
 def peers(_, name="peers.csv"):

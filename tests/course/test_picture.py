@@ -91,7 +91,7 @@ def test_trace_has_every_instruction(step, tmp_path):
 
 
 @pytest.mark.parametrize("block", [0, 2])
-@pytest.mark.builds("build/sim/step10_singlepass/reduce")
+@pytest.mark.builds("build/sim/step11_singlepass/reduce")
 def test_trace_shows_the_block_asked_for(block, tmp_path):
     """Broken: $SIM_TRACE_BLOCK selects another block, or the trace depends on the host's threads."""
     step = next(step for step in STEPS if step.name.endswith("_singlepass"))

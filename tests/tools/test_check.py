@@ -60,7 +60,7 @@ static void launch(const float *in, float *out, long long n)
 RACY = WRONG.replace(" - (n == 257) + (n == 513)", "").replace("reduce<<<1, 1>>>", "reduce<<<1, 64>>>")
 # Right where the first block draws all tiles; else two blocks may add to one place at a time.
 QUEUE = """
-static const char STEP[] = "step14_notickets";
+static const char STEP[] = "step15_notickets";
 __device__ unsigned drawn;
 __global__ void start(float *out) { *out = drawn = 0; }
 __global__ void reduce(const float *in, float *out, long long n)
@@ -83,7 +83,7 @@ static void launch(const float *in, float *out, long long n)
 """
 # Two warps take a lock; the one that comes first in the default order has no fence after it.
 LOCKED = """
-static const char STEP[] = "step14_notickets";
+static const char STEP[] = "step15_notickets";
 __device__ int taken;
 __global__ void start(float *out) { *out = taken = 0; }
 __global__ void reduce(const float *in, float *out, long long n)

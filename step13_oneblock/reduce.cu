@@ -1,16 +1,18 @@
-// Step 10: a single pass. The block with the last ticket adds all partial sums.
-// The change: blocks take tickets; a second launch is no longer needed.
+// Step 13: one block. It adds a small array as one tile, and takes no ticket.
+// The change: up to 16,384 elements, a kernel for one block of 256, 512 or 1024 threads.
 // Build and run: nvcc -O3 -arch=native -o reduce reduce.cu && ./reduce
-// The lesson: lines 13 to 122; the rest is the harness.
+// The lesson: lines 14 to 162; the rest is the harness.
+#include <cstdint>
 #include <cstdio>
 #include <cuda/atomic>
 
-static const char STEP[] = "step10_singlepass";
+static const char STEP[] = "step13_oneblock";
 
 #define CHECK(call) check(call, #call, __FILE__, __LINE__)
 static void check(cudaError_t error, const char *call, const char *file, int line);
 
-const unsigned BLOCK_SIZE = 256;  // threads, a power of two
+const unsigned BLOCK_SIZE = 512;  // threads, a power of two
+const unsigned LOADS = 4;         // per thread and tile
 const unsigned MAX_BLOCKS = 8192; // more than any GPU holds at once today
 
 __device__ float partial_sums[MAX_BLOCKS]; // one per block
@@ -30,7 +32,7 @@ __device__ float reduce_warp(float sum)
     return sum;
 }
 
-// Returns the sum over a block in thread 0; shared memory holds one partial sum per warp.
+// Returns the sum over a block in thread 0, which adds up the sums of the warps.
 template <unsigned block_size>
 __device__ float reduce_block(float sum)
 {
@@ -41,8 +43,9 @@ __device__ float reduce_block(float sum)
         sums[tid / 32] = sum;
     __syncthreads();
 
-    if (tid < 32)
-        sum = reduce_warp(tid < block_size / 32 ? sums[tid] : 0);
+    if (tid == 0)
+        for (unsigned warp = 1; warp < block_size / 32; warp++)
+            sum += sums[warp];
     return sum;
 }
 
@@ -54,36 +57,64 @@ __device__ bool is_last_block()
         cuda::atomic_ref<unsigned, cuda::thread_scope_device> ticket(tickets);
         is_last = ticket.fetch_add(1, cuda::memory_order_acq_rel) == gridDim.x - 1;
         if (is_last)
-            tickets = 0; // for the next launch
+            ticket.store(0, cuda::memory_order_relaxed); // for the next launch
     }
     __syncthreads();
     return is_last;
+}
+
+// Returns, in thread 0, the sum of the tiles of this block.
+template <unsigned block_size>
+__device__ float add_tiles(const float *in, long long n, unsigned head)
+{
+    const unsigned tile = LOADS * block_size; // vectors
+    const unsigned tid = threadIdx.x;
+    const float4 *vectors = (const float4 *)(in + head);
+    const long long count = (n - head) >> 2; // vectors
+    float sum = 0.0f;
+    long long start = (long long)blockIdx.x * tile;
+    for (; start + tile <= count; start += gridDim.x * tile)
+        for (unsigned k = 0; k < LOADS; k++) // none of these loads waits for a test
+            sum += add_up(vectors[start + k * block_size + tid]);
+    for (unsigned k = 0; k < LOADS; k++) // the last tile may be partial
+        if (start + k * block_size + tid < count)
+            sum += add_up(vectors[start + k * block_size + tid]);
+    if (blockIdx.x == 0 && 4 * count + tid < n) // elements outside the vectors
+        sum += in[tid < head ? tid : 4 * count + tid];
+    return reduce_block<block_size>(sum);
+}
+
+// One block adds one tile: it waits for no other block, and 32-bit counts suffice.
+template <unsigned block_size>
+__global__ void reduce_alone(const float *in, float *out, unsigned n, unsigned head)
+{
+    const unsigned tid = threadIdx.x;
+    const float4 *vectors = (const float4 *)(in + head);
+    const unsigned count = (n - head) / 4; // vectors
+    float sum = 0.0f;
+    for (unsigned k = 0; k < LOADS; k++)
+        if (k * block_size + tid < count)
+            sum += add_up(vectors[k * block_size + tid]);
+    if (4 * count + tid < n) // elements outside the vectors
+        sum += in[tid < head ? tid : 4 * count + tid];
+    sum = reduce_block<block_size>(sum);
+    if (tid == 0)
+        *out = sum;
 }
 
 template <unsigned block_size>
 __global__ void reduce(const float *in, float *out, long long n, unsigned head)
 {
     const unsigned tid = threadIdx.x;
-    const float4 *vectors = (const float4 *)(in + head);
-    const long long count = (n - head) >> 2; // vectors
-    float sum = 0.0f;
-    for (long long i = (long long)blockIdx.x * (2 * block_size) + tid; i < count;
-         i += gridDim.x * (2 * block_size))
-        sum += add_up(vectors[i]) +
-               (i + block_size < count ? add_up(vectors[i + block_size]) : 0);
-    if (blockIdx.x == 0 && 4 * count + tid < n) // elements outside the vectors
-        sum += in[tid < head ? tid : 4 * count + tid];
+    float sum = add_tiles<block_size>(in, n, head);
+    if (tid == 0)
+        partial_sums[blockIdx.x] = sum;
+    if (!is_last_block())
+        return;
+    sum = 0.0f;
+    for (unsigned i = tid; i < gridDim.x; i += block_size)
+        sum += partial_sums[i];
     sum = reduce_block<block_size>(sum);
-    if (gridDim.x > 1) {
-        if (tid == 0)
-            partial_sums[blockIdx.x] = sum;
-        if (!is_last_block())
-            return;
-        sum = 0.0f;
-        for (unsigned i = tid; i < gridDim.x; i += block_size)
-            sum += partial_sums[i];
-        sum = reduce_block<block_size>(sum);
-    }
     if (tid == 0)
         *out = sum;
 }
@@ -98,11 +129,12 @@ static long long resident_blocks()
     return min((unsigned)(sm_count * blocks_per_sm), MAX_BLOCKS);
 }
 
-// Returns the number of blocks to launch.
+// Returns the number of blocks to launch for more than one tile.
 static long long block_count(long long n)
 {
     static const long long most = resident_blocks(); // queried only once
-    return min((n + 16 * BLOCK_SIZE - 1) / (16 * BLOCK_SIZE), most);
+    const long long tile = 4 * LOADS * BLOCK_SIZE;           // elements
+    return min((n + tile - 1) / tile, most);
 }
 
 // Returns the number of partial sums that one pass over n elements leaves.
@@ -116,8 +148,16 @@ static void launch(const float *in, float *out, long long n)
 {
     // A float4 is aligned to 16 bytes: up to three elements come before the first,
     // and up to three after the last.
-    const unsigned head = min(n, -(long long)in >> 2 & 3);
-    reduce<BLOCK_SIZE><<<block_count(n), BLOCK_SIZE>>>(in, out, n, head);
+    const long long unaligned = (16 - (uintptr_t)in % 16) % 16 / sizeof(float);
+    const unsigned head = min(n, unaligned);
+    if (n <= 4 * LOADS * 256) // one tile: the smallest block that covers it is fastest
+        reduce_alone<256><<<1, 256>>>(in, out, n, head);
+    else if (n <= 4 * LOADS * 512)
+        reduce_alone<512><<<1, 512>>>(in, out, n, head);
+    else if (n <= 4 * LOADS * 1024)
+        reduce_alone<1024><<<1, 1024>>>(in, out, n, head);
+    else
+        reduce<BLOCK_SIZE><<<block_count(n), BLOCK_SIZE>>>(in, out, n, head);
     CHECK(cudaGetLastError());
 }
 

@@ -1,7 +1,7 @@
-// Step 14: no tickets. One 64-bit store publishes a sum together with its flag.
-// The change: partial sums are 64-bit words; one block waits for them, without tickets.
+// Step 14: a cluster. Its blocks send their sums into the shared memory of the first.
+// The change: a cluster adds up to 65,536 elements, if the GPU has clusters.
 // Build and run: nvcc -O3 -arch=native -o reduce reduce.cu && ./reduce
-// The lesson: lines 18 to 240; the rest is the harness.
+// The lesson: lines 18 to 241; the rest is the harness.
 #include <cooperative_groups.h>
 #include <cstdint>
 #include <cstdio>
@@ -10,7 +10,7 @@
 
 namespace ptx = cuda::ptx;
 
-static const char STEP[] = "step14_notickets";
+static const char STEP[] = "step14_cluster";
 
 #define CHECK(call) check(call, #call, __FILE__, __LINE__)
 static void check(cudaError_t error, const char *call, const char *file, int line);
@@ -20,12 +20,8 @@ const unsigned LOADS = 4;         // per thread and tile
 const unsigned MAX_BLOCKS = 8192; // more than any GPU holds at once today
 const unsigned CLUSTER = 8;       // blocks, the portable maximum
 
-// High 32 bits: the flag THERE; low 32 bits: the sum. One access loads or stores both, so
-// a thread that sees the flag also sees the sum.
-typedef unsigned long long Word;
-const Word THERE = 1ull << 32;
-
-__device__ Word partial_sums[MAX_BLOCKS]; // one per block; 0 until its sum is stored
+__device__ float partial_sums[MAX_BLOCKS]; // one per block
+__device__ unsigned tickets;               // taken in this pass
 
 // Returns the sum of four elements loaded as one vector.
 __device__ float add_up(float4 v)
@@ -58,23 +54,18 @@ __device__ float reduce_block(float sum)
     return sum;
 }
 
-// Publishes the sum of this block.
-__device__ void send(float sum)
+// True in the last block that calls it; earlier writes of all blocks are visible there.
+__device__ bool is_last_block()
 {
-    cuda::atomic_ref<Word, cuda::thread_scope_device>(partial_sums[blockIdx.x])
-        .store(THERE | __float_as_uint(sum), cuda::memory_order_relaxed);
-}
-
-// Polls until a block's sum is available, and returns it.
-__device__ float receive(unsigned block)
-{
-    cuda::atomic_ref<Word, cuda::thread_scope_device> place(partial_sums[block]);
-    Word word;
-    do
-        word = place.load(cuda::memory_order_relaxed);
-    while (word < THERE);
-    place.store(0, cuda::memory_order_relaxed); // for the next launch
-    return __uint_as_float((unsigned)word);
+    __shared__ bool is_last;
+    if (threadIdx.x == 0) {
+        cuda::atomic_ref<unsigned, cuda::thread_scope_device> ticket(tickets);
+        is_last = ticket.fetch_add(1, cuda::memory_order_acq_rel) == gridDim.x - 1;
+        if (is_last)
+            ticket.store(0, cuda::memory_order_relaxed); // for the next launch
+    }
+    __syncthreads();
+    return is_last;
 }
 
 // Returns, in thread 0, the sum of the tiles of this block.
@@ -160,16 +151,12 @@ __global__ void reduce(const float *in, float *out, long long n, unsigned head)
     const unsigned tid = threadIdx.x;
     float sum = add_tiles<block_size>(in, n, head);
     if (tid == 0)
-        send(sum);
-    if (blockIdx.x < gridDim.x - 1)
+        partial_sums[blockIdx.x] = sum;
+    if (!is_last_block())
         return;
-    // Only this block waits, and it occupies one block slot, so the others finish.
-    // It always adds their sums in the same order; an atomicAdd by each block to one sum
-    // would add them in any order.
     sum = 0.0f;
     for (unsigned i = tid; i < gridDim.x; i += block_size)
-        sum += receive(i);
-    __syncthreads(); // thread 0 has read the sums of this block's warps
+        sum += partial_sums[i];
     sum = reduce_block<block_size>(sum);
     if (tid == 0)
         *out = sum;
@@ -189,25 +176,38 @@ static long long resident_blocks()
 static long long block_count(long long n)
 {
     static const long long most = resident_blocks(); // queried only once
-    return min((n + 8 * BLOCK_SIZE - 1) / (8 * BLOCK_SIZE), most);
+    const long long tile = 4 * LOADS * BLOCK_SIZE;           // elements
+    return min((n + tile - 1) / tile, most);
 }
 
-// Returns whether the GPU supports clusters, and this program is compiled for it.
+// Describes the launch of one cluster, with shape as its only attribute.
+static cudaLaunchConfig_t one_cluster(unsigned block_size, cudaLaunchAttribute *shape)
+{
+    shape->id = cudaLaunchAttributeClusterDimension;
+    shape->val.clusterDim = {CLUSTER, 1, 1};
+    return {CLUSTER, block_size, 0, 0, shape, 1};
+}
+
+// Returns whether the program is compiled for clusters, and the GPU, or the part of it that
+// this process may use, can run one.
 static bool has_clusters()
 {
     cudaFuncAttributes kernel;
     CHECK(cudaFuncGetAttributes(&kernel, reduce_cluster<BLOCK_SIZE>));
-    return kernel.ptxVersion >= 90;
+    if (kernel.ptxVersion < 90)
+        return false;
+    cudaLaunchAttribute shape = {};
+    const cudaLaunchConfig_t grid = one_cluster(BLOCK_SIZE, &shape);
+    int clusters;
+    CHECK(cudaOccupancyMaxActiveClusters(&clusters, reduce_cluster<BLOCK_SIZE>, &grid));
+    return clusters > 0;
 }
 
-// Launches one cluster.
 template <unsigned block_size>
 static void start_cluster(const float *in, float *out, long long n, unsigned head)
 {
     cudaLaunchAttribute shape = {};
-    shape.id = cudaLaunchAttributeClusterDimension;
-    shape.val.clusterDim = {CLUSTER, 1, 1};
-    const cudaLaunchConfig_t grid = {CLUSTER, block_size, 0, 0, &shape, 1};
+    const cudaLaunchConfig_t grid = one_cluster(block_size, &shape);
     CHECK(cudaLaunchKernelEx(&grid, reduce_cluster<block_size>, in, out, n, head));
 }
 
@@ -222,7 +222,8 @@ static void launch(const float *in, float *out, long long n)
 {
     // A float4 is aligned to 16 bytes: up to three elements come before the first,
     // and up to three after the last.
-    const unsigned head = min(n, -(long long)in >> 2 & 3);
+    const long long unaligned = (16 - (uintptr_t)in % 16) % 16 / sizeof(float);
+    const unsigned head = min(n, unaligned);
     static const bool clusters = has_clusters();
     if (n <= 4 * LOADS * 256) // one tile: the smallest block that covers it is fastest
         reduce_alone<256><<<1, 256>>>(in, out, n, head);

@@ -1,27 +1,17 @@
-// Step 13: a cluster. Its blocks send their sums into the shared memory of the first.
-// The change: a cluster adds up to 65,536 elements; GPUs before sm_90 add as in step 12.
+// Step 10: full tiles. A thread issues four vector loads without a test between them.
+// The change: one bounds test for a full tile; at most one partial tile comes last.
 // Build and run: nvcc -O3 -arch=native -o reduce reduce.cu && ./reduce
-// The lesson: lines 18 to 227; the rest is the harness.
-#include <cooperative_groups.h>
+// The lesson: lines 13 to 102; the rest is the harness.
 #include <cstdint>
 #include <cstdio>
-#include <cuda/atomic>
-#include <cuda/ptx>
 
-namespace ptx = cuda::ptx;
-
-static const char STEP[] = "step13_cluster";
+static const char STEP[] = "step10_tiles";
 
 #define CHECK(call) check(call, #call, __FILE__, __LINE__)
 static void check(cudaError_t error, const char *call, const char *file, int line);
 
-const unsigned BLOCK_SIZE = 512;  // threads, a power of two
-const unsigned LOADS = 4;         // per thread and tile
-const unsigned MAX_BLOCKS = 8192; // more than any GPU holds at once today
-const unsigned CLUSTER = 8;       // blocks, the portable maximum
-
-__device__ float partial_sums[MAX_BLOCKS]; // one per block
-__device__ unsigned tickets;               // taken in this pass
+const unsigned BLOCK_SIZE = 512; // threads, a power of two
+const unsigned LOADS = 4;        // per thread and tile
 
 // Returns the sum of four elements loaded as one vector.
 __device__ float add_up(float4 v)
@@ -37,7 +27,7 @@ __device__ float reduce_warp(float sum)
     return sum;
 }
 
-// Returns the sum over a block in thread 0, which adds up the sums of the warps.
+// Returns the sum over a block in thread 0; shared memory holds one partial sum per warp.
 template <unsigned block_size>
 __device__ float reduce_block(float sum)
 {
@@ -48,24 +38,9 @@ __device__ float reduce_block(float sum)
         sums[tid / 32] = sum;
     __syncthreads();
 
-    if (tid == 0)
-        for (unsigned warp = 1; warp < block_size / 32; warp++)
-            sum += sums[warp];
+    if (tid < 32)
+        sum = reduce_warp(tid < block_size / 32 ? sums[tid] : 0);
     return sum;
-}
-
-// True in the last block that calls it; earlier writes of all blocks are visible there.
-__device__ bool is_last_block()
-{
-    __shared__ bool is_last;
-    if (threadIdx.x == 0) {
-        cuda::atomic_ref<unsigned, cuda::thread_scope_device> ticket(tickets);
-        is_last = ticket.fetch_add(1, cuda::memory_order_acq_rel) == gridDim.x - 1;
-        if (is_last)
-            tickets = 0; // for the next launch
-    }
-    __syncthreads();
-    return is_last;
 }
 
 // Returns, in thread 0, the sum of the tiles of this block.
@@ -89,77 +64,12 @@ __device__ float add_tiles(const float *in, long long n, unsigned head)
     return reduce_block<block_size>(sum);
 }
 
-// One block adds one tile: it waits for no other block, and 32-bit counts suffice.
-template <unsigned block_size>
-__global__ void reduce_alone(const float *in, float *out, unsigned n, unsigned head)
-{
-    const unsigned tid = threadIdx.x;
-    const float4 *vectors = (const float4 *)(in + head);
-    const unsigned count = (n - head) / 4; // vectors
-    float sum = 0.0f;
-    for (unsigned k = 0; k < LOADS; k++)
-        if (k * block_size + tid < count)
-            sum += add_up(vectors[k * block_size + tid]);
-    if (4 * count + tid < n) // elements outside the vectors
-        sum += in[tid < head ? tid : 4 * count + tid];
-    sum = reduce_block<block_size>(sum);
-    if (tid == 0)
-        *out = sum;
-}
-
-// Returns the address of the same shared variable in the first block of the cluster.
-template <class Variable>
-__device__ Variable *in_first_block(Variable *own)
-{
-    return cooperative_groups::this_cluster().map_shared_rank(own, 0);
-}
-
-// One cluster adds up all tiles. An mbarrier in the first block counts the bytes received.
-template <unsigned block_size>
-__global__ void reduce_cluster(const float *in, float *out, long long n, unsigned head)
-{
-#if __CUDA_ARCH__ >= 900 // older GPUs have no clusters
-    __shared__ float sums[CLUSTER];
-    __shared__ uint64_t sent;
-    const unsigned tid = threadIdx.x;
-    if (blockIdx.x == 0 && tid == 0) {
-        ptx::mbarrier_init(&sent, 1);
-        ptx::fence_mbarrier_init(ptx::sem_release, ptx::scope_cluster);
-        ptx::mbarrier_arrive_expect_tx(ptx::sem_release, ptx::scope_cta, ptx::space_shared,
-                                       &sent, (CLUSTER - 1) * sizeof(float));
-    }
-    ptx::barrier_cluster_arrive(ptx::sem_release);
-    float sum = add_tiles<block_size>(in, n, head);
-    ptx::barrier_cluster_wait(); // now the first block's mbarrier is initialised
-    if (tid > 0)
-        return;
-    if (blockIdx.x > 0) {
-        ptx::st_async(in_first_block(&sums[blockIdx.x]), sum, in_first_block(&sent));
-        return;
-    }
-    while (!ptx::mbarrier_try_wait_parity(ptx::sem_acquire, ptx::scope_cluster, &sent, 0))
-        continue;
-    for (unsigned block = 1; block < CLUSTER; block++) // always in the same order
-        sum += sums[block];
-    *out = sum;
-#endif
-}
-
 template <unsigned block_size>
 __global__ void reduce(const float *in, float *out, long long n, unsigned head)
 {
-    const unsigned tid = threadIdx.x;
-    float sum = add_tiles<block_size>(in, n, head);
-    if (tid == 0)
-        partial_sums[blockIdx.x] = sum;
-    if (!is_last_block())
-        return;
-    sum = 0.0f;
-    for (unsigned i = tid; i < gridDim.x; i += block_size)
-        sum += partial_sums[i];
-    sum = reduce_block<block_size>(sum);
-    if (tid == 0)
-        *out = sum;
+    const float sum = add_tiles<block_size>(in, n, head);
+    if (threadIdx.x == 0)
+        out[blockIdx.x] = sum;
 }
 
 // Returns the number of blocks that the GPU can hold at once.
@@ -169,39 +79,15 @@ static long long resident_blocks()
     CHECK(cudaDeviceGetAttribute(&sm_count, cudaDevAttrMultiProcessorCount, 0));
     CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks_per_sm, reduce<BLOCK_SIZE>,
                                                         BLOCK_SIZE, 0));
-    return min((unsigned)(sm_count * blocks_per_sm), MAX_BLOCKS);
-}
-
-// Returns the number of blocks to launch for more than one tile.
-static long long block_count(long long n)
-{
-    static const long long most = resident_blocks(); // queried only once
-    return min((n + 8 * BLOCK_SIZE - 1) / (8 * BLOCK_SIZE), most);
-}
-
-// Returns whether the GPU supports clusters, and this program is compiled for it.
-static bool has_clusters()
-{
-    cudaFuncAttributes kernel;
-    CHECK(cudaFuncGetAttributes(&kernel, reduce_cluster<BLOCK_SIZE>));
-    return kernel.ptxVersion >= 90;
-}
-
-// Launches one cluster.
-template <unsigned block_size>
-static void start_cluster(const float *in, float *out, long long n, unsigned head)
-{
-    cudaLaunchAttribute shape = {};
-    shape.id = cudaLaunchAttributeClusterDimension;
-    shape.val.clusterDim = {CLUSTER, 1, 1};
-    const cudaLaunchConfig_t grid = {CLUSTER, block_size, 0, 0, &shape, 1};
-    CHECK(cudaLaunchKernelEx(&grid, reduce_cluster<block_size>, in, out, n, head));
+    return sm_count * blocks_per_sm;
 }
 
 // Returns the number of partial sums that one pass over n elements leaves.
-static long long partial_count(long long)
+static long long partial_count(long long n)
 {
-    return 1;
+    static const long long most = resident_blocks(); // queried only once
+    const long long tile = 4 * LOADS * BLOCK_SIZE;           // elements
+    return min((n + tile - 1) / tile, most);
 }
 
 // One pass: stores the partial sums of in[0 .. n) in out[0 .. partial_count(n)).
@@ -209,20 +95,9 @@ static void launch(const float *in, float *out, long long n)
 {
     // A float4 is aligned to 16 bytes: up to three elements come before the first,
     // and up to three after the last.
-    const unsigned head = min(n, -(long long)in >> 2 & 3);
-    static const bool clusters = has_clusters();
-    if (n <= 4 * LOADS * 256) // one tile: the smallest block that covers it is fastest
-        reduce_alone<256><<<1, 256>>>(in, out, n, head);
-    else if (n <= 4 * LOADS * 512)
-        reduce_alone<512><<<1, 512>>>(in, out, n, head);
-    else if (n <= 4 * LOADS * 1024)
-        reduce_alone<1024><<<1, 1024>>>(in, out, n, head);
-    else if (clusters && n <= CLUSTER * 4 * LOADS * 256)
-        start_cluster<256>(in, out, n, head);
-    else if (clusters && n <= CLUSTER * 4 * LOADS * 512)
-        start_cluster<512>(in, out, n, head);
-    else
-        reduce<BLOCK_SIZE><<<block_count(n), BLOCK_SIZE>>>(in, out, n, head);
+    const long long unaligned = (16 - (uintptr_t)in % 16) % 16 / sizeof(float);
+    const unsigned head = min(n, unaligned);
+    reduce<BLOCK_SIZE><<<partial_count(n), BLOCK_SIZE>>>(in, out, n, head);
     CHECK(cudaGetLastError());
 }
 

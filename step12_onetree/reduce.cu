@@ -1,11 +1,12 @@
-// Step 12: the launch configuration. One block of matching size adds a small array.
-// The change: the number of blocks and of threads in each; a single block takes no ticket.
+// Step 12: one tree. Thread 0 adds the sums of the warps.
+// The change: a block has no second tree of shuffles.
 // Build and run: nvcc -O3 -arch=native -o reduce reduce.cu && ./reduce
-// The lesson: lines 13 to 159; the rest is the harness.
+// The lesson: lines 14 to 139; the rest is the harness.
+#include <cstdint>
 #include <cstdio>
 #include <cuda/atomic>
 
-static const char STEP[] = "step12_launchshape";
+static const char STEP[] = "step12_onetree";
 
 #define CHECK(call) check(call, #call, __FILE__, __LINE__)
 static void check(cudaError_t error, const char *call, const char *file, int line);
@@ -56,7 +57,7 @@ __device__ bool is_last_block()
         cuda::atomic_ref<unsigned, cuda::thread_scope_device> ticket(tickets);
         is_last = ticket.fetch_add(1, cuda::memory_order_acq_rel) == gridDim.x - 1;
         if (is_last)
-            tickets = 0; // for the next launch
+            ticket.store(0, cuda::memory_order_relaxed); // for the next launch
     }
     __syncthreads();
     return is_last;
@@ -83,37 +84,21 @@ __device__ float add_tiles(const float *in, long long n, unsigned head)
     return reduce_block<block_size>(sum);
 }
 
-// One block adds one tile: it waits for no other block, and 32-bit counts suffice.
-template <unsigned block_size>
-__global__ void reduce_alone(const float *in, float *out, unsigned n, unsigned head)
-{
-    const unsigned tid = threadIdx.x;
-    const float4 *vectors = (const float4 *)(in + head);
-    const unsigned count = (n - head) / 4; // vectors
-    float sum = 0.0f;
-    for (unsigned k = 0; k < LOADS; k++)
-        if (k * block_size + tid < count)
-            sum += add_up(vectors[k * block_size + tid]);
-    if (4 * count + tid < n) // elements outside the vectors
-        sum += in[tid < head ? tid : 4 * count + tid];
-    sum = reduce_block<block_size>(sum);
-    if (tid == 0)
-        *out = sum;
-}
-
 template <unsigned block_size>
 __global__ void reduce(const float *in, float *out, long long n, unsigned head)
 {
     const unsigned tid = threadIdx.x;
     float sum = add_tiles<block_size>(in, n, head);
-    if (tid == 0)
-        partial_sums[blockIdx.x] = sum;
-    if (!is_last_block())
-        return;
-    sum = 0.0f;
-    for (unsigned i = tid; i < gridDim.x; i += block_size)
-        sum += partial_sums[i];
-    sum = reduce_block<block_size>(sum);
+    if (gridDim.x > 1) {
+        if (tid == 0)
+            partial_sums[blockIdx.x] = sum;
+        if (!is_last_block())
+            return;
+        sum = 0.0f;
+        for (unsigned i = tid; i < gridDim.x; i += block_size)
+            sum += partial_sums[i];
+        sum = reduce_block<block_size>(sum);
+    }
     if (tid == 0)
         *out = sum;
 }
@@ -128,11 +113,12 @@ static long long resident_blocks()
     return min((unsigned)(sm_count * blocks_per_sm), MAX_BLOCKS);
 }
 
-// Returns the number of blocks to launch for more than one tile.
+// Returns the number of blocks to launch.
 static long long block_count(long long n)
 {
     static const long long most = resident_blocks(); // queried only once
-    return min((n + 8 * BLOCK_SIZE - 1) / (8 * BLOCK_SIZE), most);
+    const long long tile = 4 * LOADS * BLOCK_SIZE;           // elements
+    return min((n + tile - 1) / tile, most);
 }
 
 // Returns the number of partial sums that one pass over n elements leaves.
@@ -146,15 +132,9 @@ static void launch(const float *in, float *out, long long n)
 {
     // A float4 is aligned to 16 bytes: up to three elements come before the first,
     // and up to three after the last.
-    const unsigned head = min(n, -(long long)in >> 2 & 3);
-    if (n <= 4 * LOADS * 256) // one tile: the smallest block that covers it is fastest
-        reduce_alone<256><<<1, 256>>>(in, out, n, head);
-    else if (n <= 4 * LOADS * 512)
-        reduce_alone<512><<<1, 512>>>(in, out, n, head);
-    else if (n <= 4 * LOADS * 1024)
-        reduce_alone<1024><<<1, 1024>>>(in, out, n, head);
-    else
-        reduce<BLOCK_SIZE><<<block_count(n), BLOCK_SIZE>>>(in, out, n, head);
+    const long long unaligned = (16 - (uintptr_t)in % 16) % 16 / sizeof(float);
+    const unsigned head = min(n, unaligned);
+    reduce<BLOCK_SIZE><<<block_count(n), BLOCK_SIZE>>>(in, out, n, head);
     CHECK(cudaGetLastError());
 }
 
