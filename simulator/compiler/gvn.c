@@ -282,7 +282,7 @@ static void replace(Numbering *n, IrInstruction *i, IrInstruction *by)
 
 static void number_instruction(Numbering *n, IrInstruction *i)
 {
-    if (!can_number(i))
+    if (!can_number(i) || (n->is_local && !ir_is_pure(i))) // as in LLVM, the local pass does not merge loads
         return;
     IrInstruction *known = known_result(n, i);
     const Version *version = known ? NULL : version_of(n, i);

@@ -190,6 +190,9 @@ static IrInstruction *simplify_and(Simplifier *s, IrInstruction *i)
             return a;
         if (has_inner_constant(i))
             return build_simplified(s, i, IR_AND, a->operands[0], constant_like(s, i, a->operands[1]->integer & b->integer), 0);
+        const uint64_t low = a->op == IR_ADD && has_constant(a, 1) ? known_zero_bits(a->operands[0]) : 0;
+        if (low && mask <= (low & ~(low + 1))) // the constant alone sets these bits
+            return constant_like(s, i, a->operands[1]->integer & b->integer);
         IrInstruction *needed = i->type != IR_PRED ? needed_operand(a, mask) : NULL;
         if (needed)
             return build_simplified(s, i, IR_AND, needed, b, 0);
@@ -298,6 +301,8 @@ static IrInstruction *simplify_shift(Simplifier *s, IrInstruction *i)
     const uint32_t count = (uint32_t)unsigned_value(b);
     if (!count)
         return a;
+    if (i->op == IR_SHR && !(i->flags & IR_SIGNED) && count == bits - 1 && a->op == IR_SHR && a->flags & IR_SIGNED) // the sign
+        return build_simplified(s, i, IR_SHR, a->operands[0], b, 0);
     IrInstruction *combined = combine_shifts(s, i);
     if (combined)
         return combined;
