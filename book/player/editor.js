@@ -206,6 +206,8 @@ function revealLit(editor) {
 
 // Calls a function that changes text and marks; the editor is laid out once, at the end. A button that is replaced keeps the focus.
 function update(editor, change) {
+    if (editor.isUpdating)
+        return change();
     const focused = editor.box.contains(document.activeElement) && document.activeElement.dataset.line;
     editor.isUpdating = true;
     editor.code.operation(change);
