@@ -191,16 +191,16 @@ plots: ## learn: redraws the charts from the CSVs in results/; STYLE=projector d
 	$(Q)$(PYTHON) plots/$(if $(WITHIN),$(LADDER),plot).py $(if $(STYLE),--style "$$STYLE") "$$RESULTS"
 	@echo "drawn: the charts in $$RESULTS/"
 
-COMPARED = $(if $(A)$(B),"$$A" "$$B",$(or $(GPUS),$(patsubst %/run-all.csv,%,$(sort $(wildcard plots/*/run-all.csv)))))
-compare: ## learn: compares GPUs in one chart: make compare A=plots/h200 B=results, or GPUS='FOLDER...'; by default all GPUs in plots/
-	$(if $(PYTHON_READY),$(COMPILE) $(PYTHON_READY))
-	$(Q)$(PYTHON) plots/compare.py --output "$$RESULTS/compare.svg" $(COMPARED)
 charts: $(PYTHON_READY) ## page: redraws all committed charts from the committed results: plots/, scan/h200
 	$(Q)for folder in plots/simulator plots/h200 plots/h200/2to30; do $(PYTHON) plots/plot.py $$folder || exit; done
 	$(Q)$(PYTHON) plots/scan.py scan/h200
 	$(Q)$(PYTHON) plots/labs.py plots/h200/labs $(basename $(notdir $(wildcard plots/h200/labs/*.svg)))
 	@$(MAKE) -s --no-print-directory compare RESULTS=plots
 
+COMPARED = $(if $(A)$(B),"$$A" "$$B",$(or $(GPUS),$(patsubst %/run-all.csv,%,$(sort $(wildcard plots/*/run-all.csv)))))
+compare: ## learn: compares GPUs in one chart: make compare A=plots/h200 B=results, or GPUS='FOLDER...'; by default all GPUs in plots/
+	$(if $(PYTHON_READY),$(COMPILE) $(PYTHON_READY))
+	$(Q)$(PYTHON) plots/compare.py --output "$$RESULTS/compare.svg" $(COMPARED)
 	@echo "drawn: $$RESULTS/compare.svg"
 
 # The step with number STEP, and the previous one.

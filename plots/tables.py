@@ -922,14 +922,6 @@ def gpus(_):
     return table(["share of the GPU's own peak, n = 2^26", *(shown_by(name, row, devices) for name, row in best.items())], lines)
 
 
-GROUPS = {"steps": "the steps, and CUB's reduction", "scan": "the steps of the prefix sum, and CUB's", "labs": "the labs", "programs": "tests/programs", "idioms": "synchronisation idioms",
-          "CUB": "CUB: reduce, scan, sort, select, segmented reduce, histogram", "Thrust": "Thrust: reduce, scan, sort, stable sort by key, copy_if, unique"}
-
-
-def alarms(_):
-    """The checker's findings in correct programs, from `make no-alarms`."""
-    rows = read(ROOT / "evidence/alarms/alarms.csv")
-    lines = []
 def hardware(_):
     """What does not depend on the steps, for every GPU with limits.csv in plots/: launches, latencies, bandwidth."""
     columns = {}
@@ -946,6 +938,14 @@ def hardware(_):
     return table(["", *columns], [[words, *(column[words] for column in columns.values())] for words in next(iter(columns.values()))] if columns else [])
 
 
+GROUPS = {"steps": "the steps, and CUB's reduction", "scan": "the steps of the prefix sum, and CUB's", "labs": "the labs", "programs": "tests/programs", "idioms": "synchronisation idioms",
+          "CUB": "CUB: reduce, scan, sort, select, segmented reduce, histogram", "Thrust": "Thrust: reduce, scan, sort, stable sort by key, copy_if, unique"}
+
+
+def alarms(_):
+    """The checker's findings in correct programs, from `make no-alarms`."""
+    rows = read(ROOT / "evidence/alarms/alarms.csv")
+    lines = []
     for group, words in [*GROUPS.items(), ("", "**all**")]:
         those = [row for row in rows if group in ("", row["group"])]
         sums = [sum(int(row[column]) for row in those) for column in ("runs", "findings", "explained")]
