@@ -1,6 +1,6 @@
 # Measurements on a GPU, beyond run-all and sweep.
 
-.PHONY: profile limits dependent methods begins peers rowscale-pytorch against-cub bytes parts starts loaded finish sass \
+.PHONY: profile limits dependent launches methods begins peers rowscale-pytorch against-cub bytes parts starts loaded finish sass \
     sanitize sanitize-ladder sanitize-all tries mutants-gpu labelled-gpu lab-tries lab-profile coalescing-debug contribute contribute-sweep needs-gpu
 
 needs-gpu:
@@ -22,6 +22,10 @@ limits: needs-gpu ## measure: launch overhead, load latency and other limits of 
 dependent: needs-gpu ## measure: how soon a kernel starts after the previous one, with programmatic dependent launch: results/dependent.csv
 	$(COMPILE) build/dependent
 	$(call whole,build/dependent,dependent.csv)
+
+launches: needs-gpu ## measure: the cost of one more kernel, in a stream or a graph, and of one more barrier: results/launches.csv
+	$(COMPILE) build/launches
+	$(call whole,build/launches,launches.csv)
 
 loaded: needs-gpu ## measure: load latency while other blocks read: results/loaded.csv
 	$(COMPILE) build/loaded
@@ -85,8 +89,8 @@ build/methods: extra = -DLAST_STEP='"../../$(LAST_REDUCE)"'
 build/peers: extra = -lcublas
 
 build/methods build/begins build/against_cub build/scan_against_cub: scripts/gpu/interleaved.h
-build/dependent build/peers build/begins build/against_cub build/scan_against_cub: scripts/gpu/cub_version.h
-build/limits build/dependent build/starts build/loaded build/methods build/begins build/peers build/against_cub build/scan_against_cub: build/%: scripts/gpu/%.cu .build-flags | $(NEEDS_NVCC)
+build/dependent build/launches build/peers build/begins build/against_cub build/scan_against_cub: scripts/gpu/cub_version.h
+build/limits build/dependent build/launches build/starts build/loaded build/methods build/begins build/peers build/against_cub build/scan_against_cub: build/%: scripts/gpu/%.cu .build-flags | $(NEEDS_NVCC)
 	@mkdir -p build
 	$(Q)$(NVCC) $(GPU_NVCCFLAGS) -o $@ $< $(extra)
 

@@ -385,6 +385,17 @@ def dependent(_):
                  [[words, us[between, "0"], us[between, "1"]] for between, words in (("0", "nothing"), ("1", "an event"))] if us else [])
 
 
+LAUNCHES = {"kernel": "the next kernel of a stream", "dependent_kernel": "the next kernel, by programmatic dependent launch",
+            "graph_kernel": "the next kernel of a CUDA graph", "graph_dependent_kernel": "the next kernel of a graph, by programmatic dependent launch",
+            "grid_barrier": "`grid.sync()`, 128 blocks of 512 threads", "cluster_barrier": "`cluster.sync()`, 8 blocks of 512 threads"}
+
+
+def launches(_):
+    """The cost of one more empty kernel, and of one more barrier in a kernel, on both GPUs."""
+    us = [{row["what"]: f"{float(row['us']):.2f}" for row in read(folder / "launches.csv")} for folder in (MEASURED, SECOND)]
+    return table(["one more", "H200, µs", "H100, µs"], [[words, *(found.get(what, NOT_MEASURED) for found in us)] for what, words in LAUNCHES.items()] if any(us) else [])
+
+
 def pdl(_):
     """Microseconds of CUB's scan without and with programmatic dependent launch, beside the CUB of CUDA 13.0."""
     names = ("against-cub", "no-pdl", "against-cub-cccl")
@@ -1114,7 +1125,7 @@ def said(step, number):
     return "\n".join(["```", found[0], findings.how_many(others), "```"])
 
 
-KINDS = {function.__name__: function for function in (dependent, pdl, backtoback, ladder, gains, report, code, lab, labsteps, numbers, parts, starts, blockdurations, loaded, busy, little, limits, lowerbounds, net, restarts, sizes, finish, ends,
+KINDS = {function.__name__: function for function in (dependent, launches, pdl, backtoback, ladder, gains, report, code, lab, labsteps, numbers, parts, starts, blockdurations, loaded, busy, little, limits, lowerbounds, net, restarts, sizes, finish, ends,
                                                       against, cubs, peers, begins, methods, compiled, simulator, settings, coverage, calls, mutants, sanitized, labelled, labelledgpu, alarms, finding, said, suites, disputed, courses, coursesleft, students, attacks, figures, gpus, hardware, scannumbers, scanladder, scanover)} | {"try": outcome, "found": mistakes_found}
 
 
