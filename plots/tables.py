@@ -550,7 +550,7 @@ def ends(step, *sizes):
     lines = [[power(row["elements"]), *(f"{1e3 * float(row[f'{column}_ms']):.2f}" for column in columns)]
              for row in rows if row["cache"] == "cold" and row["elements"] in sizes]
     lines += [[f"**2^10 to 2^20, {cache}**", *(mean(cache, column) for column in columns)] for cache in ("cold", "warm")]
-    return table(["n", *(f"{names[column]}, µs" for column in columns)], lines)
+    return table(["n", *(f"{names[column]}, µs" for column in columns)], lines) + cub_line(rows, "\n\n")
 
 
 def peers(_, name="peers.csv"):
