@@ -89,8 +89,10 @@ build/methods: extra = -DLAST_STEP='"../../$(LAST_REDUCE)"'
 build/peers: extra = -lcublas
 
 build/methods build/begins build/against_cub build/scan_against_cub: scripts/gpu/interleaved.h
-build/dependent build/launches build/peers build/begins build/against_cub build/scan_against_cub: scripts/gpu/cub_version.h
-build/limits build/dependent build/launches build/starts build/loaded build/methods build/begins build/peers build/against_cub build/scan_against_cub: build/%: scripts/gpu/%.cu .build-flags | $(NEEDS_NVCC)
+NAMING_CUB := $(addprefix build/,dependent launches peers begins against_cub scan_against_cub)
+MEASURING := $(NAMING_CUB) $(addprefix build/,limits starts loaded methods)
+$(NAMING_CUB): scripts/gpu/cub_version.h
+$(MEASURING): build/%: scripts/gpu/%.cu .build-flags | $(NEEDS_NVCC)
 	@mkdir -p build
 	$(Q)$(NVCC) $(GPU_NVCCFLAGS) -o $@ $< $(extra)
 
