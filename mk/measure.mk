@@ -60,9 +60,9 @@ BESIDE := $(filter-out step0% step10_%,$(call steps_of,reduce))
 MARKED_TRIES := $(if $(filter build/against_cub% build/begins%,$(MAKECMDGOALS)),$(shell python3 -m scripts.ladder.tries --beside-cub $(BESIDE)))
 BESIDE_CUB := $(foreach step,$(BESIDE),$(call number,$(step)):$(step)/reduce.cu) $(MARKED_TRIES)
 part = $(word $(1),$(subst :, ,$(2)))
-# Programs measured with moved start addresses: the last two steps, and the marked Tries of the last.
+# Programs measured with moved start addresses: the last two steps, and the first marked Try of the last.
 MOVED_STEPS := $(lastword $(filter-out $(lastword $(BESIDE)),$(BESIDE))) $(lastword $(BESIDE))
-MOVED := $(filter $(MOVED_STEPS:%=\%:%/reduce.cu),$(BESIDE_CUB)) $(foreach one,$(MARKED_TRIES),$(if $(findstring build/$(lastword $(BESIDE))-try,$(one)),$(one)))
+MOVED := $(filter $(MOVED_STEPS:%=\%:%/reduce.cu),$(BESIDE_CUB)) $(firstword $(foreach one,$(MARKED_TRIES),$(if $(findstring build/$(lastword $(BESIDE))-try,$(one)),$(one))))
 hash := \#
 # Programs, NAME:FILE, listed after CUB's, each in its own namespace.
 write_programs = { $(foreach one,$(1),printf '%s\n' 'namespace $(call part,1,$(one)) {' '$(hash)include "../$(call part,2,$(one))"' \

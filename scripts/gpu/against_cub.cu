@@ -3,7 +3,6 @@
 // mk/measure.mk lists the programs.
 #include <algorithm>
 #include <cooperative_groups.h>
-#include <cooperative_groups/reduce.h>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
