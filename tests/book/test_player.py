@@ -307,6 +307,31 @@ def failed(browser, address, when):
     return page, said
 
 
+def test_the_first_figure_waits_for_its_own_run_only(browser, lesson):
+    """Broken: the lesson's run queues behind that of the step before, and is shown later than it could be."""
+    page = browser.new_page()
+    page.add_init_script("""let simulator;
+        Object.defineProperty(window, "Simulator", {get: () => simulator, set(api) {
+            const {run} = simulator = api;
+            api.run = (program, request) => (program.name === "step02" ? new Promise(() => {}) : run(program, request));
+        }});""")
+    page.goto(lesson("step03", "step02"))
+    page.wait_for_selector("figure.pl-is-live[aria-busy=true]")
+    assert "right" in page.locator(".pl-verdict").inner_text()
+    page.close()
+
+
+def test_the_mark_of_the_warps_covers_no_text(opened):
+    """Broken: at the end of a full line, the names of the warps that run it are drawn over its last characters."""
+    page = opened(program="scan08", before="")
+    assert page.evaluate("""() => {
+        const {left} = document.querySelector(".CodeMirror .pl-tag").getBoundingClientRect();
+        const space = document.querySelector(".CodeMirror").CodeMirror.defaultCharWidth(); // at the end of a row it hangs out of the line
+        const ends = [...document.querySelectorAll(".CodeMirror-line > span")].flatMap((line) => [...line.getClientRects()]).map(({right}) => right);
+        return Math.max(...ends) - space <= left;
+    }""")
+
+
 def test_the_still_figure_stays_if_nothing_can_run(browser, lesson):
     """Broken: an empty player replaces the figure, without a reason."""
     page, said = failed(browser, lesson("step03", ""), "true")
