@@ -308,7 +308,7 @@ def failed(browser, address, when):
 
 
 def test_the_first_figure_waits_for_its_own_run_only(browser, lesson):
-    """Broken: the lesson's run queues behind that of the step before, and is shown later than it could be."""
+    """Broken: the lesson's run waits for that of the step before, and is shown later than it could be."""
     page = browser.new_page()
     page.add_init_script("""let simulator;
         Object.defineProperty(window, "Simulator", {get: () => simulator, set(api) {
