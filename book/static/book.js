@@ -3,14 +3,15 @@
 
 // Makes elements that are wider than the page scrollable with the keyboard; figures say that they scroll (book.css).
 function reachScrollers() {
-    for (const box of document.querySelectorAll(".table-wrapper, .highlight pre, figure.drawn, .pl-still")) {
-        const isWide = box.scrollWidth > box.clientWidth;
-        box.classList.toggle("scrolls", isWide);
-        if (isWide)
+    const boxes = [...document.querySelectorAll(".table-wrapper, .highlight pre, figure.drawn, .pl-still")];
+    const areWide = boxes.map((box) => box.scrollWidth > box.clientWidth); // all reads first: one after a change needs a layout
+    boxes.forEach((box, k) => {
+        box.classList.toggle("scrolls", areWide[k]);
+        if (areWide[k])
             box.tabIndex = 0;
         else
             box.removeAttribute("tabindex");
-    }
+    });
 }
 
 // Opens a closed fold that a link leads into.
@@ -34,8 +35,9 @@ function fillMeaningsAndIcons() {
 
 // Keeps the explanation of a word within the window.
 function turnMeanings() {
-    for (const word of document.querySelectorAll("a.word"))
-        word.classList.toggle("to-the-left", word.getBoundingClientRect().left > document.documentElement.clientWidth / 2);
+    const words = [...document.querySelectorAll("a.word")], middle = document.documentElement.clientWidth / 2;
+    const areRight = words.map((word) => word.getBoundingClientRect().left > middle);
+    words.forEach((word, k) => word.classList.toggle("to-the-left", areRight[k]));
 }
 
 // Opens folds for printing, for browsers whose style sheet cannot.
@@ -66,8 +68,8 @@ function offerTries() {
 }
 
 function update() {
+    turnMeanings(); // changes no layout
     reachScrollers();
-    turnMeanings();
 }
 
 document.addEventListener("DOMContentLoaded", () => { fillMeaningsAndIcons(); namePlaces(); offerTries(); update(); openFold(); });
