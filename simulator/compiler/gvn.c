@@ -179,21 +179,44 @@ static IrInstruction *value_as_loaded(Numbering *n, IrInstruction *load, IrType 
     return narrow->type == load->type ? narrow : ir_convert(n->module, load, load->type, narrow, load->flags & IR_SIGNED);
 }
 
-// The value that the write stores at the load's address, or NULL if unknown.
-static IrInstruction *stored_value(Numbering *n, IrInstruction *load, const IrInstruction *writer)
+// The value that the write stores at the address of a load, or of an element of a vector load; NULL if unknown.
+static IrInstruction *stored_value(Numbering *n, IrInstruction *value, const IrInstruction *load, const IrInstruction *writer)
 {
-    if ((writer->flags & IR_VOLATILE) || load->op != IR_LOAD)
+    const bool is_element = value->op == IR_ELEMENT;
+    if ((writer->flags & IR_VOLATILE) || (value->op != IR_LOAD && !is_element) || (is_element && load->memory != value->type))
         return NULL;
-    const Location location = location_of(load);
-    Location written = location_of(writer);
-    if (writer->op == IR_STORE)
-        return alias(n->function, &location, &written) == SAME_BYTES ? value_as_loaded(n, load, writer->memory, writer->operands[1]) : NULL;
-    if (writer->op != IR_STORE_VECTOR)
+    Location location = location_of(load), written = location_of(writer);
+    if (is_element) {
+        location.bytes /= load->count;
+        location.begin += (int64_t)value->index * location.bytes;
+    }
+    if (writer->op != IR_STORE && writer->op != IR_STORE_VECTOR)
         return NULL;
-    written.bytes = written.bytes / writer->count;
-    for (uint32_t k = 0; k < writer->count; k++, written.begin += written.bytes)
-        if (alias(n->function, &location, &written) == SAME_BYTES)
-            return value_as_loaded(n, load, writer->memory, writer->operands[k + 1]);
+    const uint32_t count = writer->op == IR_STORE ? 1 : writer->count;
+    written.bytes /= count;
+    for (uint32_t k = 0; k < count; k++, written.begin += written.bytes) {
+        if (alias(n->function, &location, &written) != SAME_BYTES)
+            continue;
+        IrInstruction *stored = writer->operands[k + 1];
+        return !is_element ? value_as_loaded(n, value, writer->memory, stored) : stored->type == value->type && writer->memory == load->memory ? stored : NULL;
+    }
+    return NULL;
+}
+
+// The value of an earlier load of the same bytes that extends them to another type, as this load extends them; or NULL.
+static IrInstruction *extended_value(Numbering *n, IrInstruction *load, const Version *version)
+{
+    if (load->op != IR_LOAD || ir_is_float_type(load->memory) || load->memory == IR_PRED)
+        return NULL;
+    for (IrType type = load->memory; type <= IR_B64; type++)
+        for (uint32_t sign = 0; sign <= IR_SIGNED; sign += IR_SIGNED) {
+            IrInstruction other = *load;
+            other.type = type;
+            other.flags = (uint16_t)((load->flags & ~IR_SIGNED) | sign);
+            IrInstruction *earlier = find(n, &other, version, hash_of(&other, version));
+            if (earlier && earlier != load)
+                return value_as_loaded(n, load, load->memory, earlier);
+        }
     return NULL;
 }
 
@@ -286,8 +309,10 @@ static void number_instruction(Numbering *n, IrInstruction *i)
         return;
     IrInstruction *known = known_result(n, i);
     const Version *version = known ? NULL : version_of(n, i);
-    if (!known && version && version->writer)
-        known = stored_value(n, i, version->writer);
+    const IrInstruction *load = i->op == IR_ELEMENT ? i->operands[0] : i;
+    const Version *loaded = load == i ? version : can_number(load) && !n->is_local ? version_of(n, load) : NULL;
+    if (!known && loaded && loaded->writer)
+        known = stored_value(n, i, load, loaded->writer);
     if (known && known->block == NULL && !ir_is_constant(known))
         known = NULL;
     if (known) {
@@ -296,9 +321,11 @@ static void number_instruction(Numbering *n, IrInstruction *i)
         return;
     }
     const uint64_t hash = hash_of(i, version);
-    IrInstruction *earlier = find(n, i, version, hash);
+    IrInstruction *earlier = find(n, i, version, hash), *extended = earlier ? NULL : extended_value(n, i, version);
     if (earlier)
         replace(n, i, earlier);
+    else if (extended)
+        ir_replace(i, extended), n->changed = true;
     else
         add(n, i, version, hash);
 }
