@@ -21,6 +21,10 @@ python3 = shutil.which("python3")
 if python3 and Path(python3).read_bytes().startswith(b"#!"):
     os.environ["PATH"] = f"{Path(sys.executable).resolve().parent}{os.pathsep}{os.environ['PATH']}"
 
+# Else each of the many Python processes compiles its modules anew.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
+
 # make test exports these. A pytest that make did not start asks make for them, before tests/support.py reads them; workers of pytest-xdist inherit them.
 if "SIM_LINK" not in os.environ:
     printed = subprocess.run(["make", "-s", "test-settings"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
