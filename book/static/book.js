@@ -33,11 +33,11 @@ function fillMeaningsAndIcons() {
         button.innerHTML = icons.map(([when, name]) => `<svg class="theme-icon-when-${when}"><use href="#svg-${name}"></use></svg>`).join("");
 }
 
-// Keeps the explanation of a word within the window.
-function turnMeanings() {
-    const words = [...document.querySelectorAll("a.word")], middle = document.documentElement.clientWidth / 2;
-    const areRight = words.map((word) => word.getBoundingClientRect().left > middle);
-    words.forEach((word, k) => word.classList.toggle("to-the-left", areRight[k]));
+// Keeps the explanation of a word, which appears when the word is pointed at or has the focus, within the window.
+function turnMeaning({target}) {
+    const word = target.closest && target.closest("a.word");
+    if (word)
+        word.classList.toggle("to-the-left", word.getBoundingClientRect().left > document.documentElement.clientWidth / 2);
 }
 
 // Opens folds for printing, for browsers whose style sheet cannot.
@@ -67,13 +67,10 @@ function offerTries() {
     }
 }
 
-function update() {
-    turnMeanings(); // changes no layout
-    reachScrollers();
-}
-
-document.addEventListener("DOMContentLoaded", () => { fillMeaningsAndIcons(); namePlaces(); offerTries(); update(); openFold(); });
-window.addEventListener("resize", update);
+document.addEventListener("DOMContentLoaded", () => { fillMeaningsAndIcons(); namePlaces(); offerTries(); reachScrollers(); openFold(); });
+window.addEventListener("resize", reachScrollers);
 window.addEventListener("hashchange", openFold);
 window.addEventListener("beforeprint", openAll);
-document.addEventListener("toggle", update, true);
+document.addEventListener("toggle", reachScrollers, true);
+document.addEventListener("pointerover", turnMeaning);
+document.addEventListener("focusin", turnMeaning);
