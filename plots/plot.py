@@ -627,7 +627,7 @@ def draw_counted_sweep(rows, path, run="reduction"):
 
 
 # Step 07 and its Tries that change the bytes in flight: 4-byte loads in flight per thread, for 2048 threads on an SM.
-LOADS_IN_FLIGHT = {None: 8, "1": 2, "2": 4, "3": 4}
+LOADS_IN_FLIGHT = {None: 8, "1": 2, "2": 4}
 
 
 def draw_in_flight(loaded, tries, path):
