@@ -44,13 +44,9 @@ static const Intrinsic ROWS[] = {
     {"__threadfence_system", "v", "membar.sys;", FENCE, 0, GUIDE "10.5"},
     // Warp-level primitives
     {"__i_shfl_idx", "ijiii", "shfl.sync.idx.b32 \t$0|$p1, %2, %3, %4, %1;", WARP, 0, GUIDE "10.22"},
-    {"__i_shfl_idx", "fjfii", "mov.b32 \t$t1, $2;\nshfl.sync.idx.b32 \t$t2|$p1, $t1, %3, %4, %1;\nmov.b32 \t$0, $t2;", WARP, 0, GUIDE "10.22"},
     {"__i_shfl_up", "ijiii", "shfl.sync.up.b32 \t$0|$p1, %2, %3, %4, %1;", WARP, 0, GUIDE "10.22"},
-    {"__i_shfl_up", "fjfii", "mov.b32 \t$t1, $2;\nshfl.sync.up.b32 \t$t2|$p1, $t1, %3, %4, %1;\nmov.b32 \t$0, $t2;", WARP, 0, GUIDE "10.22"},
     {"__i_shfl_down", "ijiii", "shfl.sync.down.b32 \t$0|$p1, %2, %3, %4, %1;", WARP, 0, GUIDE "10.22"},
-    {"__i_shfl_down", "fjfii", "mov.b32 \t$t1, $2;\nshfl.sync.down.b32 \t$t2|$p1, $t1, %3, %4, %1;\nmov.b32 \t$0, $t2;", WARP, 0, GUIDE "10.22"},
     {"__i_shfl_bfly", "ijiii", "shfl.sync.bfly.b32 \t$0|$p1, %2, %3, %4, %1;", WARP, 0, GUIDE "10.22"},
-    {"__i_shfl_bfly", "fjfii", "mov.b32 \t$t1, $2;\nshfl.sync.bfly.b32 \t$t2|$p1, $t1, %3, %4, %1;\nmov.b32 \t$0, $t2;", WARP, 0, GUIDE "10.22"},
     {"__i_ballot", "jjb", "vote.sync.ballot.b32 \t$0, $2, %1;", WARP, 0, GUIDE "10.19"},
     {"__i_any", "bjb", "vote.sync.any.pred \t$0, $2, %1;", WARP, 0, GUIDE "10.19"},
     {"__i_all", "bjb", "vote.sync.all.pred \t$0, $2, %1;", WARP, 0, GUIDE "10.19"},

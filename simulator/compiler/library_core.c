@@ -5,7 +5,7 @@
 #define SHUFFLE(name, row, lane, control) \
     D int name(unsigned mask, int value, lane source, int width = 32) { return row(mask, value, (int)source, control); } \
     D unsigned name(unsigned mask, unsigned value, lane source, int width = 32) { return (unsigned)row(mask, (int)value, (int)source, control); } \
-    D float name(unsigned mask, float value, lane source, int width = 32) { return row(mask, value, (int)source, control); } \
+    D float name(unsigned mask, float value, lane source, int width = 32) { return __int_as_float(row(mask, __float_as_int(value), (int)source, control)); } \
     D long long name(unsigned mask, long long value, lane source, int width = 32) { \
         int low, high; long long result; \
         asm("mov.b64 {%0,%1}, %2;" : "=r"(low), "=r"(high) : "l"(value)); \

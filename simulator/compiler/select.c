@@ -184,6 +184,12 @@ static bool insert_bits(Selection *s, IrInstruction *i, IrInstruction *base, con
 static void store_wide(Selection *s, IrInstruction *store)
 {
     const IrInstruction *value = store->operands[1];
+    if (value->op == IR_BITCAST && ir_has_one_use(value) && store->memory == value->type) { // stored as the other type
+        store->memory = value->operands[0]->type;
+        ir_set_operand(store, 1, value->operands[0]);
+        s->changed = true;
+        return;
+    }
     if (value->op != IR_CONVERT || !ir_has_one_use(value) || value->block != store->block || ir_is_float_type(value->type) || ir_is_float_type(store->memory))
         return;
     IrInstruction *wide = value->operands[0];

@@ -177,6 +177,15 @@ static IrInstruction *needed_operand(const IrInstruction *either, uint64_t mask)
     return NULL;
 }
 
+// Operates on the predicates that both operands extend.
+static IrInstruction *combine_predicates(Simplifier *s, IrInstruction *i)
+{
+    const IrInstruction *a = i->operands[0], *b = i->operands[1];
+    if (a->op != IR_CONVERT || b->op != IR_CONVERT || a->operands[0]->type != IR_PRED || b->operands[0]->type != IR_PRED || ((a->flags | b->flags) & IR_SIGNED))
+        return NULL;
+    return ir_convert(s->module, i, i->type, build_simplified(s, i, i->op, a->operands[0], b->operands[0], 0), 0);
+}
+
 static IrInstruction *simplify_and(Simplifier *s, IrInstruction *i)
 {
     IrInstruction *a = i->operands[0], *b = i->operands[1];
@@ -207,7 +216,7 @@ static IrInstruction *simplify_and(Simplifier *s, IrInstruction *i)
         return a;
     if (b->op == IR_AND && (b->operands[0] == a || b->operands[1] == a))
         return b;
-    return NULL;
+    return combine_predicates(s, i);
 }
 
 // Rotations such as x << k | x >> (width - k) are kept.
@@ -230,7 +239,7 @@ static IrInstruction *simplify_or(Simplifier *s, IrInstruction *i)
         return b;
     if (b->op == IR_AND && (b->operands[0] == a || b->operands[1] == a))
         return a;
-    return NULL;
+    return combine_predicates(s, i);
 }
 
 static IrInstruction *simplify_xor(Simplifier *s, IrInstruction *i)
@@ -308,6 +317,9 @@ static IrInstruction *simplify_shift(Simplifier *s, IrInstruction *i)
         return combined;
     if (i->op == IR_SHR && !(i->flags & IR_SIGNED) && !(~known_zero_bits(a) >> count))
         return constant_like(s, i, 0);
+    const bool is_extended = a->op == IR_CONVERT && !(a->flags & IR_SIGNED) && a->operands[0]->type == IR_B32 && ir_has_one_use(a);
+    if (i->op == IR_SHR && !(i->flags & IR_SIGNED) && is_extended) // shifts before it extends
+        return ir_convert(s->module, i, i->type, count < 32 ? build_simplified(s, i, IR_SHR, a->operands[0], b, 0) : constant_like(s, a->operands[0], 0), 0);
     IrInstruction *shorter = i->op == IR_SHR && !(i->flags & IR_SIGNED) ? shift_right(s, i, count) : NULL;
     if (shorter)
         return shorter;

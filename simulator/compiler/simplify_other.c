@@ -106,6 +106,10 @@ IrInstruction *simplify_conversion(Simplifier *s, IrInstruction *i)
     if (i->op == IR_BITCAST) {
         if (value->type == i->type)
             return value;
+        if (value->op == IR_LOAD && value->memory == value->type && ir_has_one_use(value)) { // is loaded as the other type
+            value->memory = value->type = i->type;
+            return value;
+        }
         return value->op == IR_BITCAST ? value->operands[0]->type == i->type ? value->operands[0]
                                        : ir_insert_before(s->module, i, IR_BITCAST, i->type, 1, &value->operands[0]) : NULL;
     }
