@@ -276,7 +276,7 @@ def test_lessons_about_findings_exist():
     for kind, (step, number) in words.TRIES.items():
         page = (ROOT / step / "README.md").read_text().partition("\n## Try")[2]
         found = re.search(rf"^\*\*{number}\. .*?(?=^\*\*\d+\. |\Z)", page, re.M | re.S)
-        assert kind in kinds and found and re.search({"out-of-bounds": "(after|past) the (end of the array|array's end)", "misaligned": "misaligned", "barrier": "barrier is for all threads"}.get(
+        assert kind in kinds and found and re.search({"out-of-bounds": "(after|past) the (end of the array|array's end)", "misaligned": "misaligned"}.get(
             kind, "^error: " + {"race-shared": "(data )?race in shared", "race-global": "(data )?race in global", "lanes": "(invalid warp-level operation|misuse of .*lanes)"}.get(kind, "-")),
             found[0], re.M), kind
 
