@@ -170,6 +170,9 @@ def main():
     missed = list(missed_mutants(short))
     left = [*missed, *failed_tests(folder, "test_no_detectable_mutant_is_missed" if missed else "")]
     print("\n".join(["left to do:", *left]) if left else f"{folder} is complete; what a GPU measures is in CONTRIBUTING.md")
+    new = subprocess.run(["git", "ls-files", "--others", "--exclude-standard", "--directory"], cwd=ROOT, capture_output=True, text=True).stdout.split()
+    if new and not left:
+        print(f"not in git yet: {' '.join(new)}")
     sys.exit(1 if left else 0)
 
 
