@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-enum { MAX_BUCKET_WALK = 64 };
+enum { MAX_BUCKET_WALK = 64, MAX_USES = 500 };
 
 typedef struct Entry {
     IrInstruction *instruction;
@@ -250,10 +250,11 @@ static IrInstruction *known_result(const Numbering *n, const IrInstruction *i)
     return NULL;
 }
 
-// Replaces the uses that the block dominates; a phi uses its operand at the end of the predecessor.
+// Replaces the uses that the block dominates, of the newest MAX_USES; a phi uses its operand at the end of the predecessor.
 static void replace_in(Numbering *n, IrInstruction *value, IrInstruction *by, const IrBlock *block)
 {
-    for (IrUse *use = value->uses, *next; use; use = next) {
+    uint32_t steps = 0;
+    for (IrUse *use = value->uses, *next; use && steps++ < MAX_USES; use = next) {
         next = use->next;
         const IrInstruction *user = use->user;
         const IrBlock *at = user->op == IR_PHI ? user->block->predecessors[use->operand] : user->block;
