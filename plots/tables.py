@@ -68,7 +68,7 @@ def read(name):
 
 @functools.cache
 def rows_of(path, _changed):
-    """The rows of a CSV that was changed at this time. Most tables read the same few; nobody may change the rows."""
+    """The rows of a CSV that was changed at this time. Most tables read the same few; a caller must not change the rows."""
     with open(path, newline="", encoding="utf-8") as file:
         return list(csv.DictReader(file))
 
@@ -392,8 +392,9 @@ LAUNCHES = {"kernel": "the next kernel of a stream", "dependent_kernel": "the ne
 
 def launches(_):
     """The cost of one more empty kernel, and of one more barrier in a kernel, on both GPUs."""
-    us = [{row["what"]: f"{float(row['us']):.2f}" for row in read(folder / "launches.csv")} for folder in (MEASURED, SECOND)]
-    return table(["one more", "H200, µs", "H100, µs"], [[words, *(found.get(what, NOT_MEASURED) for found in us)] for what, words in LAUNCHES.items()] if any(us) else [])
+    us = {gpu: {row["what"]: f"{float(row['us']):.2f}" for row in read(folder / "launches.csv")} for gpu, folder in (("H200", MEASURED), ("H100", SECOND))}
+    us = {gpu: found for gpu, found in us.items() if found}
+    return table(["one more", *(f"{gpu}, µs" for gpu in us)], [[words, *(found[what] for found in us.values())] for what, words in LAUNCHES.items()] if us else [])
 
 
 def pdl(_):
@@ -549,7 +550,7 @@ def ends(step, *sizes):
 
     lines = [[power(row["elements"]), *(f"{1e3 * float(row[f'{column}_ms']):.2f}" for column in columns)]
              for row in rows if row["cache"] == "cold" and row["elements"] in sizes]
-    lines += [[f"**2^10 to 2^20, {cache}**", *(mean(cache, column) for column in columns)] for cache in ("cold", "warm")]
+    lines += [[f"**geometric mean up to 2^20, {cache}**", *(mean(cache, column) for column in columns)] for cache in ("cold", "warm")]
     return table(["n", *(f"{names[column]}, µs" for column in columns)], lines) + cub_line(rows, "\n\n")
 
 
