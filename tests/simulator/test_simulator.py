@@ -97,7 +97,7 @@ def committed(folder, table, step=None):
 
 # Counters that differ on a GPU, in all kernels of a step or in all of that name, and why.
 MERGED = ["shared_loads"]  # ptxas merges adjacent accesses into wider ones
-POLLED = ["global_load_requests", "global_load_sectors"]  # the number of polls varies
+POLLED = ["global_load_requests", "global_load_sectors", "global_store_requests"]  # the number of polls varies, and lanes that poll longer store later
 PLACED = ["global_store_sectors"]  # the words that it resets may begin in the middle of a sector
 UNEQUAL = {("shared_merged",): MERGED, ("DeviceReduceKernel",): MERGED, ("DeviceReduceSingleTileKernel",): MERGED,
            ("step12_onetree",): MERGED, ("step13_oneblock",): MERGED, ("step14_cluster",): MERGED, ("step15_notickets",): MERGED,
