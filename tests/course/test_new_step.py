@@ -207,6 +207,18 @@ def test_the_first_comment_names_the_lessons_lines(tmp_path):
         assert program.read_text(encoding="utf-8") == right
 
 
+def test_a_missed_mutant_names_an_earlier_one_with_the_same_change(monkeypatch):
+    """Broken: make step-check hides the reason of an earlier step, or lists a mutant that missed.csv explains."""
+    columns = ("mutant", "step", "line", "before", "after", "verdict")
+    rows = [("step01.bound1", "step01", "5", "i < n", "i <= n", "equivalent"), ("step02.bound1", "step02", "6", "i < n", "i <= n", "missed"),
+            ("step02.bound2", "step02", "7", "j < n", "j <= n", "missed"), ("step02.fence1", "step02", "8", "fence();", ";", "missed")]
+    monkeypatch.setattr(step_check.mutants, "joined", lambda: [dict(zip(columns, row)) for row in rows])
+    monkeypatch.setattr(step_check.mutants, "reasons", {"equivalent.csv": {"step01.bound1": "it adds 0"}, "missed.csv": {"step02.fence1": "not modelled"}}.get)
+    same, other = step_check.missed_mutants("step02")
+    assert same.startswith("step02.bound1: ") and "the reason of step01.bound1" in same and same.endswith("it adds 0")
+    assert other.startswith("step02.bound2: ") and "explain it" in other
+
+
 def test_a_new_step_has_a_chapter(tree):
     """Broken: a step that book/contents.toml does not name is missing from the book."""
     new_step(tree, "newest")
