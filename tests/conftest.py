@@ -43,7 +43,8 @@ def make_programs(targets):
 
 
 def pytest_collection_finish(session):
-    targets = {target.format(**item.callspec.params if hasattr(item, "callspec") else {}) for item in session.items
+    run = (item for item in session.items if not any(mark.args == (True,) for mark in item.iter_markers("skipif")))
+    targets = {target.format(**item.callspec.params if hasattr(item, "callspec") else {}) for item in run
                for mark in item.iter_markers("builds") for target in mark.args}
     if targets and not session.config.option.collectonly and "TESTS_BUILT" not in os.environ:
         error = make_programs(targets)
@@ -69,8 +70,8 @@ def checker(request, monkeypatch):
 
 
 # What takes longest, in this order: pytest-xdist hands out whole files, and a long one at the end would leave the other cores idle.
-LONGEST = ["test_labs", "test_simulator", "test_plot", "test_own_programs", "test_labelled", "test_commands", "test_check",
-           "test_picture", "test_new_step", "test_scan", "test_compare", "test_mine"]
+LONGEST = ["test_simulator", "test_labs", "test_check", "test_scan", "test_commands", "test_picture", "test_new_step", "test_learn",
+           "test_own_programs", "test_checker", "test_mine", "test_labelled", "test_random", "test_plot", "test_class", "test_instructions"]
 
 
 def pytest_configure(config):

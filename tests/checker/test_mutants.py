@@ -7,7 +7,7 @@ import pytest
 
 from scripts.evidence.mutants import make, run, table
 
-from tests.support import ROOT, needs_simulator, nvcc, unsanitized
+from tests.support import ROOT, longer, needs_simulator, nvcc, unsanitized
 
 pytestmark = needs_simulator
 
@@ -69,6 +69,7 @@ def test_unchanged_mutants_are_not_run_again(tmp_path, monkeypatch):
     assert runs == [1, 1, 2, 3] and "passes" in output.read_text()
 
 
+@longer  # test_checker.py removes the same barriers
 @unsanitized
 def test_the_table_is_reproducible(tmp_path, monkeypatch):
     """Broken: for step 03, its mutants without a barrier and one other mutant, the checker's findings differ from the table."""

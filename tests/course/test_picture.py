@@ -243,6 +243,7 @@ def test_an_edited_program_is_drawn_as_it_is(tmp_path):
 
 
 @pytest.mark.builds("build/sim/step02_bitops/reduce", "build/sim/libsimulator.a")
+@longer
 def test_an_edited_program_without_the_lesson_is_named(tmp_path):
     """Broken: a program without the accesses that the figure shows causes a traceback or an empty figure."""
     root = edited(tmp_path, "sums[tid] += sums[tid + s];", ";")

@@ -15,7 +15,7 @@ import scan as charts
 import tables
 from scripts.ladder import step_pages, tries
 
-from tests.support import ROOT, build_together, changed_lines, name, needs_simulator, nvcc, some, split
+from tests.support import ROOT, build_together, changed_lines, longer, name, needs_simulator, nvcc, some, split
 
 STEPS = sorted(ROOT.glob("scan/step[0-9][0-9]_*"))
 PROGRAMS = [*(step / "scan.cu" for step in STEPS), ROOT / "scan/reference_cub/scan.cu"]
@@ -147,6 +147,7 @@ def test_unordered_accesses_are_reported(what, planted):
     assert result.returncode == 88 and UNORDERED[what][1] in result.stderr, result.stderr
 
 
+@longer
 def test_the_pipeline_fits_on_every_gpu_with_tma(tmp_path):
     """Broken: the last step needs more shared memory than the 99 KB of a block with compute capability 12.0."""
     source = tmp_path / "scan.cu"

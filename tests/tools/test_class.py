@@ -1,6 +1,6 @@
 """A class: what it gets, and what it hands in. Right programs, mutants of the steps and attacks on the judge are graded, every one as it should be.
 
-make test grades two; make test-class all thirty."""
+make test-class grades all thirty; test_check.py grades another folder."""
 
 import csv
 import json
@@ -25,7 +25,7 @@ from drywarp.judge import verdicts
 from drywarp.judge import words
 from scripts.ladder import predict
 
-from tests.support import LINK, ROOT, nvcc, unsanitized
+from tests.support import LINK, ROOT, longer, nvcc, unsanitized
 
 OPTIONS = " ".join(["-lineinfo", *(word for word in LINK if not word.endswith(".a") and word not in ("-lpthread", "-lm", "-lineinfo"))])
 ATTACKED_AT = 33  # elements; at any other number an attack's program is right
@@ -67,6 +67,7 @@ def handed_in(name, folder):
     return head + next(each.text for each in make.mutants(step) if each.name == mutant) + harness
 
 
+@longer
 @unsanitized
 def test_a_class_is_graded_as_it_should_be(tmp_path):
     """Broken: a right program fails, a wrong one passes, or one keeps another from its verdict."""

@@ -84,7 +84,7 @@ def long_names(directory):
     write_runs(directory, 2**26, SHARES | {"step16_distributedshared": 0.9})
 
 
-CASES = [measured, simulated, *(pytest.param(case, marks=longer) for case in (near_the_peak, a_small_gpu, three_steps, some_failed, long_names))]
+CASES = [simulated, *(pytest.param(case, marks=longer) for case in (measured, near_the_peak, a_small_gpu, three_steps, some_failed, long_names))]
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -286,6 +286,7 @@ def test_a_step_that_failed_on_the_simulator_has_no_bar(tmp_path):
     assert "sequential" in drawn and "wrong" not in drawn
 
 
+@longer
 def test_a_notebook_may_ask_for_another_backend(tmp_path):
     """Broken: charts are not drawn from a notebook whose backend is not installed."""
     write_runs(tmp_path, 2**26)
