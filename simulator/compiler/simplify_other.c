@@ -106,7 +106,7 @@ IrInstruction *simplify_conversion(Simplifier *s, IrInstruction *i)
     if (i->op == IR_BITCAST) {
         if (value->type == i->type)
             return value;
-        if (value->op == IR_LOAD && value->memory == value->type && ir_has_one_use(value)) { // is loaded as the other type
+        if (s->is_late && value->op == IR_LOAD && value->memory == value->type && ir_has_one_use(value)) { // is loaded as the other type
             value->memory = value->type = i->type;
             return value;
         }
