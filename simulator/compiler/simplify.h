@@ -32,6 +32,7 @@ static inline bool has_constant(const IrInstruction *i, uint32_t operand)
     return i->operands[operand]->op == IR_INTEGER;
 }
 bool fold_compare(IrCompare compare, bool is_signed, IrType type, int64_t a, int64_t b);
+bool is_lowest_bit(const IrInstruction *condition, IrType type); // whether it is (x & 1) != 0 of an x of this type
 IrCompare swapped_compare(IrCompare compare); // the comparison of exchanged operands
 IrCompare inverse_compare(IrCompare compare);
 

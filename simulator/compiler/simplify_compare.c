@@ -353,8 +353,7 @@ static IrInstruction *select_bounded(Simplifier *s, IrInstruction *i)
     return build_simplified(s, i, is_min ? IR_MIN : IR_MAX, a, b, c->flags & IR_SIGNED);
 }
 
-// Whether the condition is (x & 1) != 0 of an x of this type.
-static bool is_lowest_bit(const IrInstruction *condition, IrType type)
+bool is_lowest_bit(const IrInstruction *condition, IrType type)
 {
     if (condition->op != IR_COMPARE || condition->compare != IR_NOT_EQUAL || !is_constant_integer(condition->operands[1], 0))
         return false;

@@ -202,6 +202,12 @@ static IrInstruction *simplify_and(Simplifier *s, IrInstruction *i)
         const uint64_t low = a->op == IR_ADD && has_constant(a, 1) ? known_zero_bits(a->operands[0]) : 0;
         if (low && mask <= (low & ~(low + 1))) // the constant alone sets these bits
             return constant_like(s, i, a->operands[1]->integer & b->integer);
+        const bool is_low = !(mask & (mask + 1)) && a->op == IR_ADD && has_constant(a, 1);
+        if (is_low && !(unsigned_value(a->operands[1]) & mask)) // x + c has the low bits of x
+            return build_simplified(s, i, IR_AND, a->operands[0], b, 0);
+        const IrInstruction *masked = is_low && ir_has_one_use(a) ? a->operands[0] : NULL;
+        if (masked && masked->op == IR_AND && has_constant(masked, 1) && !(mask & ~unsigned_value(masked->operands[1]))) // (x & d) + c
+            return build_simplified(s, i, IR_AND, build_simplified(s, i, IR_ADD, masked->operands[0], a->operands[1], 0), b, 0);
         IrInstruction *needed = i->type != IR_PRED ? needed_operand(a, mask) : NULL;
         if (needed)
             return build_simplified(s, i, IR_AND, needed, b, 0);

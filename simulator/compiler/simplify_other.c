@@ -117,6 +117,8 @@ IrInstruction *simplify_conversion(Simplifier *s, IrInstruction *i)
         return value;
     if (i->type == IR_PRED && !ir_is_float_type(value->type))
         return ir_compare(s->module, i, IR_NOT_EQUAL, value, constant_like(s, value, 0), 0);
+    if (!(i->flags & IR_SIGNED) && is_lowest_bit(value, i->type))
+        return value->operands[0];
     if (value->op == IR_CONVERT) {
         IrInstruction *combined = combine_conversions(s, i);
         if (combined)
