@@ -133,7 +133,7 @@ static long long resident_blocks()
 static long long block_count(long long n)
 {
     static const long long most = resident_blocks(); // queried only once
-    const long long tile = 4 * LOADS * BLOCK_SIZE;           // elements
+    const long long tile = 4 * LOADS * BLOCK_SIZE;   // elements
     return min((n + tile - 1) / tile, most);
 }
 
