@@ -82,7 +82,7 @@ static const Intrinsic ROWS[] = {
     {"__i_cas_y", "yPyyy", "atom$s.cas.b64 \t$0, @1, %2, %3;", ATOMIC, 0, GUIDE "10.14"},
     {"__i_cas_y_block", "yPyyy", "atom$s.cta.cas.b64 \t$0, @1, $2, $3;", ATOMIC, 0, GUIDE "10.14"},
     {"__i_cas_y_system", "yPyyy", "atom$s.sys.cas.b64 \t$0, @1, $2, $3;", ATOMIC, 0, GUIDE "10.14"},
-    // Clocks
+    // Clocks: asm in NVIDIA's headers; as rows, loops that poll them are rotated
     {"clock64", "x", "mov.u64 \t$0, %clock64;", CLOCK, 0, GUIDE "10.13"},
     {"__globaltimer", "y", "mov.u64 \t$0, %globaltimer;", CLOCK, 0, PTX "10"},
     // Integers
