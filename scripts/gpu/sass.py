@@ -120,7 +120,7 @@ def main():
     table.set_defaults(write=write_table)
     options = parser.parse_args()
     if not shutil.which("cuobjdump"):
-        sys.exit("sass.py: cuobjdump not found; it is part of the CUDA toolkit, and of pip install nvidia-cuda-cuobjdump nvidia-cuda-nvdisasm")
+        sys.exit("sass.py: cuobjdump not found; it is part of the CUDA toolkit, and of pip install nvidia-cuda-cuobjdump nvidia-cuda-nvdisasm (add site-packages/nvidia/cu13/bin to PATH)")
     options.write(options)
 
 
