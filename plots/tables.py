@@ -921,13 +921,13 @@ def facts_of(name):
 
 
 def gpus(_):
-    """Each step's share of the GPU's own peak, for every GPU with results in plots/."""
+    """Each step's share of the GPU's own peak, for every GPU with results in plots/; some may be older than a step."""
     runs = {path.parent.name: by_step(path) for path in sorted((ROOT / "plots").glob("*/run-all.csv"))}
     if not runs:
         return NOT_MEASURED
     best = {name: max(rows.values(), key=lambda row: float(row["gb_per_s"])) for name, rows in runs.items()}
     devices = [row["device"] for row in best.values()]
-    lines = [[step, *(cell(rows.get(step), share_if_known) for rows in runs.values())] for step in steps()]
+    lines = [[step, *(share_if_known(rows[step]) if step in rows else "–" for rows in runs.values())] for step in steps()]
     lines.append(["**the fastest, GB/s**", *(f"{bandwidth(row)} ({row['step']})" for row in best.values())])
     lines.append(["**the peak, GB/s**", *(f"{float(row['peak_gb_per_s']):,.0f}" if float(row["peak_gb_per_s"]) else "unknown" for row in best.values())])
     lines.append(["**driver, toolkit**", *map(facts_of, runs)])
