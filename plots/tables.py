@@ -224,7 +224,7 @@ def ladder(_):
     rows = by_step("run-all.csv")
     return table(["step", "idea", "largest gain"],
                  [[f"[{step}]({step}/README.md)", idea(step),
-                   largest_gain(before(step), step) if step in rows and before(step) in rows else "–"] for step in steps()], words=2)
+                   cell(rows.get(step), lambda _, step=step: largest_gain(before(step), step) if before(step) in rows else "–")] for step in steps()], words=2)
 
 
 def gains(_):

@@ -125,7 +125,7 @@ def test_a_new_step_is_not_measured_yet(tree):
     text, first_page = page.read_text(encoding="utf-8"), (tree / "README.md").read_text(encoding="utf-8")
     assert "0.1234" not in text and "Not measured yet." in text
     assert re.search(r"^\| ms, n = 2\^26 \| .* \| not measured yet \|$", text, re.M)
-    assert re.search(rf"^\| \[{NEW}\].* \| not measured yet \| not measured yet \| not measured yet \|.* not measured yet \|$", first_page, re.M)
+    assert re.search(rf"^\| \[{NEW}\].* \| not measured yet \|$", first_page, re.M)
     assert f"<!-- report {NEW}: make tables writes this -->\nnot measured yet\n" in first_page
     assert make_tables(tree, "--check").returncode == 0
 
@@ -170,10 +170,11 @@ def test_a_marker_that_cannot_be_filled_is_named(fault, tree):
 def test_tables_do_not_depend_on_the_locale(tree):
     """Broken: in an ASCII locale, make tables crashes or writes other characters."""
     new_step(tree, "newest")
-    edit(tree / "README.md", "3,688×", "3×")
+    gain = re.search(r"[\d,]+× at 2\^26", (tree / "README.md").read_text(encoding="utf-8"))[0]
+    edit(tree / "README.md", gain, "3×")
     assert make_tables(tree, **ASCII).returncode == 0
     here = contents(tree)
-    assert make_tables(tree).returncode == 0 and contents(tree) == here and "3,688×" in here["README.md"].decode()
+    assert make_tables(tree).returncode == 0 and contents(tree) == here and gain in here["README.md"].decode()
 
 
 # ---- make step-check
