@@ -34,7 +34,7 @@ from tests.support import LINK, ROOT, SIM, nvcc, unsanitized
 OPTIONS = " ".join(["-lineinfo", *(word for word in LINK if not word.endswith(".a") and word not in ("-lpthread", "-lm", "-lineinfo"))])
 PARTS = [SIM / "check_program.o", SIM / "libcuda.so.1"]
 pytestmark = [unsanitized, pytest.mark.builds("build/sim/check_program.o", "build/sim/libcuda.so.1")]  # which Python, that runs the device, is not
-DRAWN = len(shapes.SIZES) + 3  # with the random sizes
+DRAWN = len(shapes.SIZES) + 4  # with the random sizes
 NOTHING = types.SimpleNamespace(read=[], run=[], write=[], alone=True, strict=True)
 landlock = pytest.mark.skipif(not means.works(means.restrict_files, NOTHING), reason="this machine has no Landlock")
 
@@ -189,7 +189,7 @@ def test_reasons_are_guessed_only_where_they_are_sure():
 def test_the_data_are_new_each_time():
     """Broken: a program can know the data before it has seen them, or an element is 0 and can go missing."""
     data = [shapes.drawn(4096) for _ in range(2)]
-    assert data[0] != data[1] and {abs(value) for value in data[0]} == set(range(1, 17)) and min(data[0]) == -16
+    assert data[0] != data[1] and all(0 not in values and min(values) < 0 < max(values) for values in data)
 
 
 # ---- The device
