@@ -62,7 +62,7 @@ typedef struct Settings {
     bool strict; // warnings are errors
     const char *counters, *findings, *record, *trace; // names of output files, or NULL
     const char *kernel, *suppressions; // a pattern of kernels' names, and the name of a file, or NULL
-    bool counts_atomic_loads; // for goals: everything that can replace a load counts as one, such as an atomic operation whose result is used
+    bool counts_atomic_loads; // for goals: what can replace a load or a block barrier counts as one, such as an atomic operation whose result is used
     bool traces_all, traces_values;
     uint64_t traced_block; // ignored if traces_all
     uint64_t max_trace_rows; // for each launch

@@ -89,7 +89,7 @@ static void set_block_order(const Setting *s, const char *text)
 static const Setting SETTINGS[] = {
     // file for [counters](counters.md), a row for each launch
     {"SIM_COUNTERS", set_text, &settings.counters, 0, 0, 0, "a file name"},
-    // whether atomic operations whose result is used count as [loads](counters.md), too
+    // whether operations that can replace a load or a block barrier [count as one](counters.md): make judge sets it for goals
     {"SIM_ATOMIC_LOADS", set_bool, &settings.counts_atomic_loads, 0, 0, 1, "1, to count them, or 0"},
     // file for the [trace of a warp](counters.md#what-a-warp-does-line-by-line)
     {"SIM_TRACE", set_text, &settings.trace, 0, 0, 0, "a file name"},

@@ -133,6 +133,7 @@ void sim_mbarrier_arrive(Warp *w, const Instr *i, uint32_t mask)
     const uint32_t *arrivals = OPERAND(uint32_t, b), *bytes = OPERAND(uint32_t, c);
     Mbarrier *barriers[LANES];
     find_valid_mbarriers(w, i, i->addresses, mask, barriers);
+    w->block->counters.block_barriers += sim_settings()->counts_atomic_loads && mask && arrivals[__builtin_ctz(mask)]; // it can replace a block barrier
     for (uint32_t rest = is_block_checked(w->block) ? mask : 0, same; rest; rest &= ~same) {
         same = lanes_at_first_mbarrier(rest, barriers);
         if (arrivals[__builtin_ctz(rest)]) // releases the lanes' earlier accesses
