@@ -4,10 +4,11 @@ import dataclasses
 import itertools
 import os
 import types
+import zipfile
 
 import pytest
 
-from drywarp.judge import check, compiling, contract, exercise, judging, sandbox, shapes, verdicts, words
+from drywarp.judge import check, compiling, contract, exercise, judging, sandbox, shapes, submissions, verdicts, words
 
 from tests.support import LINK, ROOT, SIM, nvcc, unsanitized
 
@@ -208,6 +209,52 @@ def test_goals_of_an_exercise_count_atomics(tmp_path):
         assert answer.verdict == verdict, said
 
 
+TREE = """
+__device__ float load(const float *word)
+{
+    float number;
+    asm volatile("{.reg .b32 own; mapa.shared::cluster.u32 own, %1, 0; ld.shared::cluster.f32 %0, [own];}" : "=f"(number) : "r"((unsigned)__cvta_generic_to_shared(word)) : "memory");
+    return number;
+}
+__device__ void meet(unsigned barrier, unsigned phase)
+{
+    asm volatile("{.reg .b64 state; mbarrier.arrive.shared.b64 state, [%0];}" :: "r"(barrier) : "memory");
+    for (unsigned done = 0; !done;)
+        asm volatile("{.reg .pred p; mbarrier.try_wait.parity.shared.b64 p, [%1], %2; selp.u32 %0, 1, 0, p;}" : "=r"(done) : "r"(barrier), "r"(phase) : "memory");
+}
+__global__ void sum(const float *in, float *out)
+{
+    __shared__ float sums[256];
+    __shared__ alignas(8) unsigned long long arrived;
+    const unsigned t = threadIdx.x, barrier = (unsigned)__cvta_generic_to_shared(&arrived);
+    if (t == 0)
+        asm volatile("mbarrier.init.shared.b64 [%0], 256;" :: "r"(barrier) : "memory");
+    sums[t] = in[blockIdx.x * 256 + t];
+    __syncthreads();
+    for (unsigned s = LOOP, round = 0; s > 0 && s < 256; s = NEXT, round++) {
+        const unsigned own = OWN;
+        if (own < LIMIT)
+            sums[own] = LOAD(sums + own) + LOAD(sums + own + s);
+        BARRIER;
+    }
+    if (t == 0)
+        out[blockIdx.x] = sums[0];
+}
+"""
+STRIDED = {"LOOP": "1", "NEXT": "2 * s", "OWN": "2 * s * t", "LIMIT": "256", "LOAD": "load", "BARRIER": "__syncthreads()"}
+BARRIERS = {"LOOP": "128", "NEXT": "s / 2", "OWN": "t", "LIMIT": "s", "LOAD": "*", "BARRIER": "meet(barrier, round & 1)"}
+
+
+@pytest.mark.parametrize("number, words", [("11", STRIDED), ("16", BARRIERS)], ids=["distributed shared memory", "mbarriers"])
+def test_goals_of_an_exercise_count_what_replaces_them(tmp_path, number, words):
+    """Broken: an exercise about bank conflicts is solved by loads as distributed shared memory, or one about barriers by an mbarrier in their place."""
+    text = TREE
+    for name, value in words.items():
+        text = text.replace(name, value)
+    answer, said = judged(tmp_path, text, exercise.OfExercise(exercise.find(number)), exercise.judged)
+    assert answer.verdict == "misses the goal", said
+
+
 # ---- The submitted file, and the rules
 
 def test_a_file_is_opened_once(tmp_path):
@@ -250,6 +297,7 @@ def test_no_verdict_without_protection(monkeypatch, capsys, tmp_path):
 
 @pytest.mark.parametrize("text, reason", [
     ('#line 1 "cooperative_groups/details/memory.h"', "#line"), ("%:line 1 NAME", "#line"), ('#\\\nline 1 "x/cooperative_groups.h"', "#line"),
+    ('#line 1 "cooperativ\\145_groups.h"', "#line"), ("#line " + 9999 * "1 " + '"', "#line"),
     ("float sum = cub::sum();", "has cub"), ("// cub", ""), ('#line 7 "mine.cu"', "")])
 def test_forbidden_names(text, reason):
     """Broken: #line hides a race as one of cooperative groups' own, or a forbidden library is used."""
@@ -261,6 +309,19 @@ def test_forbidden_names(text, reason):
     except ValueError as error:
         found = str(error)
     assert reason in found and bool(reason) == bool(found)
+
+
+def test_an_archive_of_many_programs(tmp_path):
+    """Broken: a zip file of a few kilobytes fills the judge's disk with 2,000 programs."""
+    with zipfile.ZipFile(tmp_path / "many.zip", "w") as file:
+        for k in range(99):
+            file.writestr(f"{k}.cu", "")
+    assert len(submissions.unzipped(tmp_path / "many.zip", tmp_path / "out")) == submissions.MAX_PROGRAMS + 1
+
+
+def test_a_file_cannot_name_another_student():
+    """Broken: a student names a file so that it counts as another student's, whose number Moodle puts before the file's name."""
+    assert submissions.student_of("Ben B_7_assignsubmission_file_Anna_9_assignsubmission_file_x.cu") == ("Ben B", "7")
 
 
 def test_headers_of_a_forbidden_library(tmp_path):
