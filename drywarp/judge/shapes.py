@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[2]
 # so additions are exact in any order (docs/check.md). Large arrays have at least numbers up to LEAST, whose sums exceed it only in the worst case.
 LEAST = 16
 EXACT = {"float": 1 << 24, "double": 1 << 53, "int": 1 << 31, "unsigned": 1 << 32}
-UNITS = [2.0 ** power for power in range(-8, 17)]  # in 1
+UNITS = [2.0 ** power for power in range(17)]  # in 1: the absolute values of floats add up to less than 2^24, as a program in fixed point may assume
 CODES = {"float": "f", "double": "d", "int": "i", "unsigned": "I"}  # of array.array
 COUNTED_AT = 65536  # elements; tests/counters has the steps' counters at this size
 SIZES = [1, 2, 31, 32, 33, 255, 256, 257, 511, 512, 513, 1000, 1023, 1024, 1025, 2047, 2048, 2049, 4095, 4096, 4097, 5000, 16383, 16385,
