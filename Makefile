@@ -4,6 +4,8 @@
 # mk/develop.mk: the tests and the book.
 
 SHELL := /bin/bash
+# make's own pattern rules are not used, and to try them on every file takes most of a make's time.
+MAKEFLAGS += --no-builtin-rules
 # Without this, n=1000 would be ignored silently.
 SMALL := $(strip $(foreach variable,n step lab name file dir flags args results ladder device warm try go reset hint compiler contract exercise,\
     $(if $(findstring command,$(origin $(variable))),$(variable))))

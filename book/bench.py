@@ -25,6 +25,7 @@ EDIT_SIZE = 4096
 PAUSE_MS = 300  # as in book/player/edit.js
 ROUNDS = 5
 SETTLE_S = 4  # a browser that has just started is busy with itself
+WINDOW_S = 2  # and so is a new window of Chromium: it loads pages for its address bar
 
 SEEN = "document.querySelector('figure.player').scrollIntoView({block: 'center'})"
 # Resolves to the time since the page was opened, when the figure is like this.
@@ -56,7 +57,7 @@ EDIT = """(async (n) => {{
 
 
 class Chromium:
-    """Tabs of a Chromium; each has a context of its own, as if the browser were new."""
+    """Tabs of a Chromium; each has a context and a window of its own, as if nothing had been opened before."""
 
     name = "Chromium"
 
@@ -65,6 +66,7 @@ class Chromium:
 
     def open(self, address):
         self.tab = self.browser.new_context(viewport={"width": 1280, "height": 900}).new_page()
+        time.sleep(WINDOW_S)
         self.tab.goto(address, wait_until="domcontentloaded")
 
     def value(self, script):

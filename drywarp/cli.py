@@ -26,12 +26,14 @@ from drywarp.errors import fail
 from drywarp.paths import ROOT
 
 # What each command does, and its own options as (name, metavar or None, help).
+TIME_LIMIT = ("--time-limit", "SECONDS", "end the program this long after its first launch")
 COMMANDS = {
-    "run": ("builds and runs a program", ()),
+    "run": ("builds and runs a program", (TIME_LIMIT,)),
     "check": (f"runs it, with status {findings.STATUS} if the checker reports an error",
               (("--json", "FILE", "write the findings for a script"), ("--sarif", "FILE", "write the findings for a code host"),
-               ("--strict", None, "warnings count as errors"))),
-    "counters": ("runs it, and prints a table of each kernel's counters", (("--csv", "FILE", "write a row for each launch"),)),
+               ("--strict", None, "warnings count as errors"), ("--kernel", "PATTERN", "report only findings in kernels of this name"),
+               ("--suppressions", "LIST", "do not report the findings in this file"), TIME_LIMIT)),
+    "counters": ("runs it, and prints a table of each kernel's counters", (("--csv", "FILE", "write a row for each launch"), TIME_LIMIT)),
     "page": ("writes any.html, which replays the run in a browser", (("-o", "FILE", "another name than any.html"),)),
 }
 OTHERS = {
@@ -48,13 +50,15 @@ EXAMPLES = """The first four take nvcc's options and source files, or a program 
 More: man drywarp.
 """
 NO_FINDINGS = '{"findings": [], "left_out": 0}\n'  # as the simulator writes them
+# The simulator's setting of each option that is one.
+SETTINGS = {"strict": "SIM_STRICT", "kernel": "SIM_KERNEL", "suppressions": "SIM_SUPPRESSIONS", "time_limit": "SIM_TIME_LIMIT"}
 OWN_OPTIONS = {name: metavar for _, options in COMMANDS.values() for name, metavar, _ in options}
 
 
 class Job(NamedTuple):
     words: list[str]  # nvcc's: options and files
     arguments: list[str]  # the program's own
-    options: argparse.Namespace  # of the command: files to be written, by name, and `strict`
+    options: argparse.Namespace  # of the command
     source: Path  # the first source, or the built program
     is_built: bool
 
@@ -68,6 +72,16 @@ def output_file(name: str) -> Path:
     return Path(name)
 
 
+def seconds(text: str) -> int:
+    """The type of an option that is a time limit."""
+    if not text.isascii() or not text.isdigit() or int(text) == 0:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a number of seconds, at least 1")
+    return int(text)
+
+
+TYPES = {"FILE": output_file, "SECONDS": seconds, "PATTERN": str, "LIST": str}  # of an option's value, by its metavar
+
+
 def parsers() -> tuple[errors.Parser, dict[str, errors.Parser]]:
     """The command's parser, and those of its commands."""
     top = errors.Parser(prog="drywarp", description=__doc__, epilog=EXAMPLES, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False)
@@ -76,7 +90,7 @@ def parsers() -> tuple[errors.Parser, dict[str, errors.Parser]]:
     for what, (text, options) in COMMANDS.items():
         one = adder.add_parser(what, help=text, description=text, allow_abbrev=False, usage=f"drywarp {what} [options] [nvcc's options] FILES [-- ARGUMENTS]")
         for name, metavar, about in options:
-            one.add_argument(name, help=about, **({"metavar": metavar, "type": output_file} if metavar else {"action": "store_true"}))
+            one.add_argument(name, help=about, **({"metavar": metavar, "type": TYPES[metavar]} if metavar else {"action": "store_true"}))
     for what, text in OTHERS.items():
         adder.add_parser(what, help=text)
     return top, adder.choices
@@ -172,7 +186,9 @@ def wait(child: subprocess.Popen) -> End:
 
 
 def start(job: Job, folder: str, **environment: str) -> End:
-    """Runs the job's program."""
+    """Runs the job's program, with the simulator's settings that the command's options are."""
+    chosen = {setting: getattr(job.options, name, None) for name, setting in SETTINGS.items()}
+    environment |= {setting: str(int(value) if value is True else value) for setting, value in chosen.items() if value}
     command = [str(built(job, folder)), *job.arguments]
     try:
         end = wait(subprocess.Popen(command, env=os.environ | environment))
@@ -199,10 +215,10 @@ def check(job: Job) -> int:
     with tempfile.TemporaryDirectory() as folder:
         said = Path(folder) / "findings.json"
         checks = os.environ.get("SIM_CHECK", "1")
-        strict = {"SIM_STRICT": "1"} if job.options.strict else {}
-        end = start(job, folder, SIM_FINDINGS=str(said), SIM_CHECK="1" if checks == "0" else checks, **strict)
+        end = start(job, folder, SIM_FINDINGS=str(said), SIM_CHECK="1" if checks == "0" else checks)
         if not said.exists() and not end.is_interrupted:
-            print(f"drywarp: {job.source} wrote no findings file: it was killed, uses no CUDA, or was not built by drywarp", file=sys.stderr)
+            if end.status != errors.USAGE:  # with it, the simulator has refused a setting
+                print(f"drywarp: {job.source} wrote no findings file: it was killed, uses no CUDA, or was not built by drywarp", file=sys.stderr)
             return end.status or errors.USAGE
         text = said.read_text(encoding="utf-8") if said.exists() else NO_FINDINGS
     found = json.loads(text)["findings"]

@@ -34,7 +34,7 @@ if ! [ -f "$checkout/step00_baseline/reduce.cu" ]; then
     exit 2
 fi
 
-# After this many seconds a step counts as hung and gets its line in the table; 15 programs then fit into --time.
+# After this many seconds a step counts as hung and gets its line in the table; even if 25 programs hang, they fit into --time.
 export TIME_LIMIT=${TIME_LIMIT:-60}
 export RESULTS=$PWD/results/slurm/$job/$task
 mkdir -p "$RESULTS"

@@ -1,8 +1,9 @@
 # Rules that build programs for the GPU and for the simulator.
 
-# nvcc: from the PATH, $CUDA_HOME, /usr/local/cuda, or the toolkit that `make toolkit` installed.
-NVCC ?= $(firstword $(shell command -v nvcc) \
-    $(wildcard $(CUDA_HOME)/bin/nvcc /usr/local/cuda/bin/nvcc .cuda/bin/nvcc))
+# nvcc: from the PATH, $CUDA_HOME, /usr/local/cuda, or the toolkit that `make toolkit` installed. It is looked up once, not in each recipe.
+ifeq ($(origin NVCC),undefined)
+    NVCC := $(firstword $(shell command -v nvcc) $(wildcard $(CUDA_HOME)/bin/nvcc /usr/local/cuda/bin/nvcc .cuda/bin/nvcc))
+endif
 # ncu and compute-sanitizer are in the same folder.
 export PATH := $(PATH)$(if $(findstring /,$(NVCC)),:$(patsubst %/,%,$(dir $(NVCC))))
 # CUDA's headers: nvcc's, or, without nvcc, those with which the C compiler alone builds the simulator.
@@ -11,6 +12,8 @@ CUDA_HEADERS ?= $(patsubst %/cuda_runtime_api.h,%,$(firstword $(wildcard $(addsu
 # The architecture of the present GPU; without a GPU sm_75, which CUDA 12 and 13 both support, and its PTX.
 ARCH ?= $(if $(GPU),native,sm_75)
 NVCCFLAGS := -O3 -std=c++17 -Xcompiler -Wall,-Wextra
+# CCCL=FOLDER: CUB, Thrust and libcu++ from there; -I precedes the toolkit's own, which nvcc adds as a system folder.
+GPU_NVCCFLAGS = $(NVCCFLAGS) $(CCCL:%=-I%) -arch=$(ARCH)
 # The simulator needs only PTX, made for the architecture of the GPU that it was compared with.
 SIM_ONLY := -lineinfo -Xcompiler -g1,-fno-optimize-sibling-calls -gencode arch=compute_90,code=compute_90 -cudart none --no-compress
 SIM_NVCCFLAGS := $(NVCCFLAGS) $(SIM_ONLY)
@@ -33,7 +36,7 @@ NEEDS_HEADERS := $(if $(NVCC)$(CUDA_HEADERS),,no-headers)
 no-headers:
 	@echo 'neither nvcc nor its headers were found: make headers installs the headers (2.4 MB from PyPI), make toolkit also nvcc, both without root' >&2; exit 1
 
-# compiling step02_bitops (program 3 of 15)
+# Such as: compiling step02_bitops (program 3 of 16)
 place = $(words $(shell printf '%s\n' $(1) | sed '/^$(subst /,\/,$(2))$$/q'))
 progress = @echo "compiling $(patsubst build/sim/%,%,$(@D))$(2) (program $(call place,$(1),$@) of $(words $(1)))"
 its_kind = $(or $(filter %/$(basename $(@F)),$(GPU_PROGRAMS)),$(call programs_of,$(basename $(@F))))
@@ -50,7 +53,7 @@ link_with_simulator = $(Q)$(NVCC) $(SIM_NVCCFLAGS) -o $@ $< $(extra) $(SIM_LIBRA
 define compile
 %/$(1): %/$(1).cu .build-flags | $(NEEDS_NVCC)
 	$$(call progress,$$(its_kind))
-	$$(Q)$$(NVCC) $$(NVCCFLAGS) -arch=$$(ARCH) -o $$@ $$<
+	$$(Q)$$(NVCC) $$(GPU_NVCCFLAGS) -o $$@ $$<
 
 build/sim/%/$(1).o: %/$(1).cu .sim-flags | $(NEEDS_NVCC)
 	$$(call progress,$$(its_kind:%=build/sim/%.o), for the simulator)
@@ -62,7 +65,7 @@ endef
 $(foreach ladder,$(LADDERS),$(eval $(call compile,$(ladder))))
 
 # These files change only with the compiler or its flags: ARCH=... rebuilds, a repeated make does not.
-.build-flags: COMPILER_LINE = $(NVCC) $(NVCCFLAGS) -arch=$(ARCH)
+.build-flags: COMPILER_LINE = $(NVCC) $(GPU_NVCCFLAGS)
 .sim-flags: COMPILER_LINE = $(or $(NVCC),$(CC) $(CUDA_HEADERS)) $(SIM_CFLAGS) $(SIM_NVCCFLAGS)
 .build-flags: | $(NEEDS_NVCC)
 .sim-flags: | $(NEEDS_SIM)

@@ -4,7 +4,7 @@
 
 # To save nvcc's time, the tests run only the first and the last program of slow labs, and none of the two labs whose CUB and Thrust headers
 # take as long as all other labs. The remaining CUDA programs are compiled together. ALL=1 and make labs run all, each compiled alone. Two
-# labelled programs run only with ALL=1 and make labelled, since the others cover their kinds.
+# labelled programs run only with ALL=1 and make labelled, since the others cover their kinds. The fuzzer of the kernel compiler is built with ALL=1, too.
 inner = $(wordlist 2,$(words $(wordlist 2,$(words $(1)),$(1))),$(1))
 programs_of_lab = $(patsubst %.cu,build/sim/%,$(sort $(wildcard labs/$(1)/step*/$(1).cu)))
 EVERY := $(filter-out 0,$(ALL))
@@ -14,7 +14,7 @@ UNTESTED := $(if $(EVERY),,$(addprefix build/sim/labelled/,idioms patterns) $(ad
 
 TESTED := build/sim/fuzz $(if $(GPU),$(call programs_of,reduce),step01_divergent/reduce) $(ALL_PROGRAMS:%=build/sim/%) \
     build/sim/ptx_run build/sim/ptx_run_minimal build/sim/machine_alone build/sim/replay build/sim/coverage build/sim/libcuda.so.1 build/sim/check_program.o \
-    build/sim/compile build/sim/compiler-fuzz book/player/simulator.js $(filter-out $(UNTESTED),$(LABELLED)) \
+    build/sim/compile $(if $(EVERY),build/sim/compiler-fuzz) book/player/simulator.js $(filter-out $(UNTESTED),$(LABELLED)) \
     build/sim/labs/accuracy/step00_one_thread/accuracy
 TEST_LINK = $(patsubst -O3,-O0,$(filter-out -lineinfo,$(SIM_NVCCFLAGS))) $(SIM_LIBRARIES)
 SANITIZER_OPTIONS := detect_leaks=0:handle_segv=0:detect_odr_violation=0:allocator_may_return_null=1
@@ -28,7 +28,7 @@ test: ## test: runs every test that this machine can run, except the long ones o
 	$(COMPILE) lab-programs DEVICE=sim LEFT_OUT='$(if $(UNTESTED),build/sim/%)'
 	$(Q)unset LADDER; $(if $(SANITIZE),ASAN_OPTIONS=$(SANITIZER_OPTIONS)) \
 	    TESTS_BUILT=1 SIM_LINK='$(TEST_LINK)' LEFT_OUT='$(UNTESTED)' $(PYTHON) -m pytest \
-	    $$($(PYTHON) -c 'import xdist' 2> /dev/null && echo '-n auto --dist loadfile') tests
+	    $$($(PYTHON) -c 'import xdist' 2> /dev/null && echo '-n auto --dist loadfile') --ignore=tests/book tests
 
 # What make test exports, for a pytest that make did not start: tests/conftest.py.
 test-settings:

@@ -39,7 +39,7 @@ build/sim/labs/%: build/sim/labs/%.o build/sim/libsimulator.a
 build/labs/%: labs/%.cu .build-flags | $(NEEDS_NVCC)
 	@echo 'compiling labs/$(*D)'
 	@mkdir -p $(@D)
-	$(Q)$(NVCC) $(NVCCFLAGS) -arch=$(ARCH) -o $@ $< $(extra)
+	$(Q)$(NVCC) $(GPU_NVCCFLAGS) -o $@ $< $(extra)
 
 build/labs/%: labs/%.c
 	@echo 'compiling labs/$(*D)'
@@ -57,7 +57,7 @@ build/mine/reduce.cu: FORCE
 
 build/mine/reduce: build/mine/reduce.cu | $(NEEDS_NVCC)
 	@echo "compiling $$FILE"
-	$(Q)$(NVCC) $(NVCCFLAGS) -arch=$(ARCH) -o $@ $<
+	$(Q)$(NVCC) $(GPU_NVCCFLAGS) -o $@ $<
 
 build/sim/mine/reduce.o: build/mine/reduce.cu .sim-flags | $(NEEDS_NVCC)
 	@echo "compiling $$FILE for the simulator"

@@ -1,6 +1,6 @@
 # Measurements on a GPU, beyond run-all and sweep.
 
-.PHONY: profile limits methods begins peers rowscale-pytorch against-cub bytes parts starts loaded finish sass \
+.PHONY: profile limits dependent launches methods begins peers rowscale-pytorch against-cub bytes parts starts loaded finish sass \
     sanitize sanitize-ladder sanitize-all tries mutants-gpu labelled-gpu lab-tries lab-profile coalescing-debug contribute contribute-sweep needs-gpu
 
 needs-gpu:
@@ -9,7 +9,7 @@ needs-gpu:
 # $(1) writes the CSV $(2), which appears only when it is complete.
 whole = @mkdir -p "$$RESULTS/$(dir $(2))" && { $(1) > "$$RESULTS/$(2).$$$$" && mv "$$RESULTS/$(2).$$$$" "$$RESULTS/$(2)" || { rm -f "$$RESULTS/$(2).$$$$"; exit 1; }; }
 parts starts finish sass: | $(NEEDS_NVCC)
-GPU_COMPILER = --compiler '$(NVCC) -O3 -std=c++17 -arch=$(ARCH)'
+GPU_COMPILER = --compiler '$(NVCC) -O3 -std=c++17 $(CCCL:%=-I%) -arch=$(ARCH)'
 
 PROFILE_N ?= 16777216
 profile: needs-gpu build ## measure: Nsight Compute's counters for every step: results/profile.csv
@@ -18,6 +18,14 @@ profile: needs-gpu build ## measure: Nsight Compute's counters for every step: r
 limits: needs-gpu ## measure: launch overhead, load latency and other limits of the GPU: results/limits.csv
 	$(COMPILE) build/limits
 	$(call whole,build/limits,limits.csv)
+
+dependent: needs-gpu ## measure: how soon a kernel starts after the previous one, with programmatic dependent launch: results/dependent.csv
+	$(COMPILE) build/dependent
+	$(call whole,build/dependent,dependent.csv)
+
+launches: needs-gpu ## measure: the cost of one more kernel, in a stream or a graph, and of one more barrier: results/launches.csv
+	$(COMPILE) build/launches
+	$(call whole,build/launches,launches.csv)
 
 loaded: needs-gpu ## measure: load latency while other blocks read: results/loaded.csv
 	$(COMPILE) build/loaded
@@ -31,16 +39,16 @@ begins: needs-gpu ## measure: the cost of the array's start address, for CUB and
 	$(COMPILE) build/begins
 	$(call whole,build/begins,begins.csv)
 
-# CCCL=FOLDER: CUB and Thrust from there, not from the toolkit.
+# With CCCL=FOLDER these compare with the CUB in that folder. Each CSV records the version of CUB.
 peers: needs-gpu build ## measure: the last steps compared with CUB, Thrust, cuBLAS, torch, Triton and a copy: results/peers.csv
 	$(COMPILE) build/peers
-	@python3 -m scripts.gpu.peers --output "$$RESULTS/peers.csv" build/peers \
+	@python3 -m scripts.gpu.peers --output "$$RESULTS/peers$(if $(CCCL),-cccl).csv" build/peers \
 	    $(filter-out step00_% step01_% step02_% step03_% step04_% step05_% step06_%,$(GPU_PROGRAMS))
 
 AGAINST_CUB := build/$(WITHIN:%/=%_)against_cub
-against-cub: needs-gpu ## measure: the last steps and CUB, alternating in one process: results/against-cub.csv
+against-cub: needs-gpu ## measure: the last steps and CUB, alternating in one process: results/against-cub.csv; CCCL=FOLDER: with the CUB in that folder, results/against-cub-cccl.csv
 	$(COMPILE) $(AGAINST_CUB)
-	$(call whole,$(AGAINST_CUB),against-cub.csv)
+	$(call whole,$(AGAINST_CUB),against-cub$(if $(CCCL),-cccl).csv)
 
 bytes: needs-gpu build ## measure: bytes that the steps of the prefix sum read and write per element: LADDER=scan, results/scan/bytes.csv
 	@test '$(LADDER)' = scan || { echo 'make bytes works on the prefix sum only: LADDER=scan' >&2; exit 2; }
@@ -52,9 +60,9 @@ BESIDE := $(filter-out step0% step10_%,$(call steps_of,reduce))
 MARKED_TRIES := $(if $(filter build/against_cub% build/begins%,$(MAKECMDGOALS)),$(shell python3 -m scripts.ladder.tries --beside-cub $(BESIDE)))
 BESIDE_CUB := $(foreach step,$(BESIDE),$(call number,$(step)):$(step)/reduce.cu) $(MARKED_TRIES)
 part = $(word $(1),$(subst :, ,$(2)))
-# Programs measured with moved start addresses: the last two steps, and the marked Tries of the last.
+# Programs measured with moved start addresses: the last two steps, and the first marked Try of the last.
 MOVED_STEPS := $(lastword $(filter-out $(lastword $(BESIDE)),$(BESIDE))) $(lastword $(BESIDE))
-MOVED := $(filter $(MOVED_STEPS:%=\%:%/reduce.cu),$(BESIDE_CUB)) $(foreach one,$(MARKED_TRIES),$(if $(findstring build/$(lastword $(BESIDE))-try,$(one)),$(one)))
+MOVED := $(filter $(MOVED_STEPS:%=\%:%/reduce.cu),$(BESIDE_CUB)) $(firstword $(foreach one,$(MARKED_TRIES),$(if $(findstring build/$(lastword $(BESIDE))-try,$(one)),$(one))))
 hash := \#
 # Programs, NAME:FILE, listed after CUB's, each in its own namespace.
 write_programs = { $(foreach one,$(1),printf '%s\n' 'namespace $(call part,1,$(one)) {' '$(hash)include "../$(call part,2,$(one))"' \
@@ -78,13 +86,15 @@ build/scan_against_cub: extra = -DLAST_STEP='"../../$(LAST_SCAN)"'
 LAST_REDUCE := $(lastword $(call steps_of,reduce))/reduce.cu
 build/methods: $(LAST_REDUCE)
 build/methods: extra = -DLAST_STEP='"../../$(LAST_REDUCE)"'
-build/peers: extra = $(CCCL:%=-I%) -lcublas
-build/peers: $(if $(CCCL),FORCE)
+build/peers: extra = -lcublas
 
 build/methods build/begins build/against_cub build/scan_against_cub: scripts/gpu/interleaved.h
-build/limits build/starts build/loaded build/methods build/begins build/peers build/against_cub build/scan_against_cub: build/%: scripts/gpu/%.cu .build-flags | $(NEEDS_NVCC)
+NAMING_CUB := $(addprefix build/,dependent launches peers begins against_cub scan_against_cub)
+MEASURING := $(NAMING_CUB) $(addprefix build/,limits starts loaded methods)
+$(NAMING_CUB): scripts/gpu/cub_version.h
+$(MEASURING): build/%: scripts/gpu/%.cu .build-flags | $(NEEDS_NVCC)
 	@mkdir -p build
-	$(Q)$(NVCC) $(NVCCFLAGS) -arch=$(ARCH) -o $@ $< $(extra)
+	$(Q)$(NVCC) $(GPU_NVCCFLAGS) -o $@ $< $(extra)
 
 rowscale-pytorch: needs-gpu ## measure: the rowscale lab compared with torch: results/labs/rowscale-pytorch.csv
 	$(COMPILE) build/labs/rowscale/step05_teams/rowscale
@@ -113,8 +123,9 @@ mutants-gpu: needs-gpu | $(NEEDS_NVCC) ## measure: the same mutants as make muta
 	@$(MUTANTS) gpu build/mutants-gpu evidence/mutants/gpu.csv
 	@python3 -m scripts.evidence.mutants table
 
-labelled-gpu: needs-gpu | $(NEEDS_NVCC) ## measure: the labelled programs under compute-sanitizer's racecheck and synccheck: evidence/labelled/gpu.csv
+labelled-gpu: needs-gpu | $(NEEDS_NVCC) ## measure: the labelled programs under compute-sanitizer's racecheck and synccheck: evidence/labelled/gpu.csv; those of students.cu under all four tools
 	@NVCC='$(NVCC)' python3 -m scripts.evidence.labelled gpu --output evidence/labelled/gpu.csv
+	@NVCC='$(NVCC)' python3 -m scripts.evidence.labelled gpu --output evidence/labelled/gpu-students.csv --only students --tools racecheck synccheck memcheck initcheck
 
 # The simulator's programs are built too: both must count the same launches.
 lab-profile: needs-gpu ## measure: ncu's counters beside the simulator's, of the labs about memory: results/labs/coalescing-profile.csv, ...
@@ -140,18 +151,22 @@ parts: needs-gpu ## measure: steps 01 to 07 without their tree, and without thei
 starts: needs-gpu ## measure: block launch rate, and block durations of steps 01 to 07: results/starts.csv, results/block-duration.csv
 	$(COMPILE) build/starts
 	$(call whole,build/starts,starts.csv)
-	@python3 -m scripts.gpu.block_duration $(GPU_COMPILER) --output "$$RESULTS/block-duration.csv" $(WITH_TREES)
+	@python3 -m scripts.gpu.block_duration $(GPU_COMPILER) --output "$$RESULTS/block-duration.csv" \
+	    $(foreach step,$(WITH_TREES),$(step) $(if $(filter step06_%,$(step)),$(step)$(comma)1 $(step)$(comma)2))
 
 finish: needs-gpu ## measure: when the blocks of the last step end, with static and with dynamic tile scheduling: results/finish.csv
 	@python3 -m scripts.gpu.finish $(GPU_COMPILER) --output "$$RESULTS/finish.csv" $(lastword $(STEPS))
 
-sass: ## measure: machine code of the loops shown in lessons: results/sass/
-	@python3 -m scripts.gpu.sass --output "$$RESULTS/sass" step07_gridstride 0 step07-signed
-	@python3 -m scripts.gpu.sass --output "$$RESULTS/sass" step07_gridstride 1 step07-unsigned
-	@for step in step00_baseline step01_divergent step02_bitops; do \
-	    python3 -m scripts.gpu.sass --all --output "$$RESULTS/sass" $$step 0 $${step%%_*} || exit 1; done
-	@python3 -m scripts.gpu.sass --all --loads 2 --output "$$RESULTS/sass" step10_singlepass 0 step10-loop
-	@python3 -m scripts.gpu.sass --all --loads 4 --output "$$RESULTS/sass" step11_tiles 0 step11-loop
+# The architectures of the table: ARCH='sm_80 sm_120' names others. The loops are those of sm_90.
+SASS_ARCH = $(if $(findstring command,$(origin ARCH)),$(ARCH),sm_90 sm_100)
+SASS = python3 -m scripts.gpu.sass --compiler '$(NVCC) -O3' --output "$$RESULTS/sass"
+sass: ## measure: machine code of the loops in the lessons, by architecture; needs cuobjdump, but no GPU: results/sass/
+	@$(SASS) loop step07_gridstride 0 step07-signed
+	@$(SASS) loop step07_gridstride 1 step07-unsigned
+	@for step in step00_baseline step01_divergent step02_bitops; do $(SASS) loop --all $$step 0 $${step%%_*} || exit 1; done
+	@$(SASS) loop --all --loads 2 step09_vectorload 0 step09-loop
+	@$(SASS) loop --all --loads 4 step10_tiles 0 step10-loop
+	@$(SASS) table $(SASS_ARCH)
 
 # Results stay in this folder until they are sent: make contribute resumes where it stopped.
 CONTRIBUTION := build/contribution
@@ -175,12 +190,18 @@ contribute-sweep: build
 
 # Charts, tables and figures, and commands for authors of steps.
 
-.PHONY: plots compare picture tables harness pages step-check new-step
+.PHONY: plots charts compare picture tables harness lengths pages step-check new-step
 
 plots: ## learn: redraws the charts from the CSVs in results/; STYLE=projector draws them for a slide
 	$(if $(PYTHON_READY),$(COMPILE) $(PYTHON_READY))
 	$(Q)$(PYTHON) plots/$(if $(WITHIN),$(LADDER),plot).py $(if $(STYLE),--style "$$STYLE") "$$RESULTS"
 	@echo "drawn: the charts in $$RESULTS/"
+
+charts: $(PYTHON_READY) ## page: redraws all committed charts from the committed results: plots/, scan/h200
+	$(Q)for folder in plots/simulator plots/h200 plots/h200/2to30; do $(PYTHON) plots/plot.py $$folder || exit; done
+	$(Q)$(PYTHON) plots/scan.py scan/h200
+	$(Q)$(PYTHON) plots/labs.py plots/h200/labs $(basename $(notdir $(wildcard plots/h200/labs/*.svg)))
+	@$(MAKE) -s --no-print-directory compare RESULTS=plots
 
 COMPARED = $(if $(A)$(B),"$$A" "$$B",$(or $(GPUS),$(patsubst %/run-all.csv,%,$(sort $(wildcard plots/*/run-all.csv)))))
 compare: ## learn: compares GPUs in one chart: make compare A=plots/h200 B=results, or GPUS='FOLDER...'; by default all GPUs in plots/
@@ -197,12 +218,15 @@ picture: ## page: draws the figure of a step or lab, from a run on the simulator
 tables: ## page: writes the measurements (plots/h200) and the programs' code into the pages
 	@python3 plots/tables.py
 
+lengths: ## develop: prints words, Tries and changed lines of each lesson
+	@python3 -m scripts.ladder.lengths
+
 harness: ## page: copies the harness of each first step, of the reduction, the scan and the labs, into the other programs
 	@$(foreach ladder,$(LADDERS),scripts/ladder/copy_harness.sh $(patsubst %,%.cu,$(call programs_of,$(ladder))) &&) true
 	@for lab in $(LABS); do scripts/ladder/copy_harness.sh $$(ls labs/$$lab/step*/$$lab.c labs/$$lab/step*/$$lab.cu 2> /dev/null); done
 
-pages: ## develop: writes everything generated in the pages that needs no GPU: harness, recordings, findings, tables
-	+@for part in harness recordings findings tables; do $(MAKE) --no-print-directory $$part || exit; done
+pages: ## develop: writes everything generated in the pages that needs no GPU: harness, recordings, findings, charts, tables
+	+@for part in harness recordings findings charts tables; do $(MAKE) --no-print-directory $$part || exit; done
 
 step-check: | $(NEEDS_NVCC) ## develop: generates all that belongs to a step, runs its tests, and lists what is left to write: make step-check STEP=15, also LADDER=scan
 	@python3 -m scripts.ladder.step_check --to-write '$(LADDER)' "$$STEP"

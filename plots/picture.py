@@ -2,7 +2,7 @@
 """Draws the figure of a step, compared with the previous step: picture.svg in the step's folder.
 
 make picture STEP=03 builds both steps and calls this; LADDER=scan selects the prefix sum. The figure shows the program as you have edited it.
-The simulator has no times and no SASS: the figures of 00, 02 and 11 use files in plots/h200."""
+The simulator has no times and no SASS: the figures of 00, 02 and 10 use files in plots/h200."""
 
 import argparse
 import csv
@@ -15,7 +15,7 @@ from types import SimpleNamespace
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import picture_scan
 from drawing import LEFT, SPAN, Picture, columns, count, middle, save
-from traced import (LANES, LINE, ROOT, WORD, adding_intervals, additions, all_blocks, element_loads, fail, loaded_elements, named,
+from traced import (LANES, LINE, ROOT, WORD, adding_intervals, additions, all_blocks, element_loads, fail, intervals, loaded_elements, named,
                     needed, rounds, run, timeline)
 from scripts.ladder import step_pages
 
@@ -365,7 +365,7 @@ LOOP_COLOURS = (("third", "load"), ("ink", "stall on the loads"), ("work", "addi
 
 def whole_tiles(picture, before, now):
     """The loads and stalls of a thread, for four vectors."""
-    codes = {before.step: machine_code("step10-loop"), now.step: machine_code("step11-loop")}
+    codes = {before.step: machine_code("step09-loop"), now.step: machine_code("step10-loop")}
     loads = {step: sum(row.kind == "third" for row in code) for step, code in codes.items()}
     iterations = {step: loads[now.step] // loads[step] for step in codes}
     picture.title(f"{count(loads[now.step], 'vector')}: {count(iterations[now.step], 'stall')} on memory, not {iterations[before.step]}")
@@ -386,15 +386,25 @@ def whole_tiles(picture, before, now):
     picture.source("Source: SASS for an H200 (make sass).")
 
 
-def has_elements(one, block):
-    """Whether a block loads from the array, and not only partial sums."""
-    mine = one if block == one.block else run(one.step, one.elements, block)
-    array = element_loads(one)[0].memory
-    return any(row.memory == array and row.opcode.startswith("ld.") for row in mine.rows)
+CHAIN = (("third", "shuffle", r"shfl\."), ("work", "addition", r"add\.f32"), ("other", "shared memory", r"ld\.shared"), ("faint", "other instructions", r""))
+
+
+def second_tree(picture, before, now):
+    """The instructions of warp 0 from the block barrier to the end."""
+    parts = [needed(intervals(one, 0)[1:], one, "waits at a barrier of the block")[-1] for one in (before, now)]
+    rows = [[(next(css for css, _, pattern in CHAIN if re.match(pattern, row.opcode)), plain(row.opcode)) for row in part] for part in parts]
+    shuffles = [sum(css == "third" for css, _ in labels) for labels in rows]
+    picture.title(f"After the barrier: {count(shuffles[1], 'shuffle')}, not {shuffles[0]}")
+    for one, labels in zip((before, now), rows):
+        picture.head(one, f"warp 0 from the block barrier to the end: {count(len(labels), 'PTX instruction')}")
+        picture.y += 22
+        picture.chips(0, labels)
+        picture.y += 6
+    picture.legend(now, *((css, words) for css, words, _ in CHAIN))
 
 
 def launch_shape(picture, before, now):
-    """The launch configurations for several array sizes, and which blocks have elements to add."""
+    """The launch configurations for several array sizes."""
     sizes = [now.elements << k for k in range(5)]
     shapes = {one.step: [run(one.step, size, 0) for size in sizes] for one in (before, now)}
     wide = SPAN / max(shape.grid * shape.warps for step in shapes.values() for shape in step)
@@ -406,12 +416,10 @@ def launch_shape(picture, before, now):
         for shape in shapes[one.step]:
             picture.label(picture.y + 11, f"{shape.elements:,}")
             boxes = [(LEFT + block * shape.warps * wide, picture.y, shape.warps * wide - 1, 14) for block in range(shape.grid)]
-            busy = [has_elements(shape, block) for block in range(shape.grid)]
-            picture.boxes("work", [box for box, has in zip(boxes, busy) if has])
-            picture.hatched([box for box, has in zip(boxes, busy) if not has])
+            picture.boxes("work", boxes)
             picture.text(LEFT + shape.grid * shape.warps * wide + 8, picture.y + 11, str(shape.grid), "note")
             picture.y += 19
-    picture.legend(now, ("work", "a block; right: number of blocks"), ("hatched", "a block without a tile"),
+    picture.legend(now, ("work", "a block; right: number of blocks"),
                    blocks="all blocks", sizes=f"{sizes[0]:,} to {sizes[-1]:,}")
 
 

@@ -3,6 +3,7 @@
 
 import argparse
 import csv
+import io
 import math
 import re
 import sys
@@ -22,6 +23,7 @@ matplotlib.rcParams.update({"svg.hashsalt": "reduction", "axes.spines.top": Fals
 import matplotlib.pyplot as plt  # noqa: E402  (the backend has to be chosen first)
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
+import svg  # noqa: E402
 from drywarp import errors, files  # noqa: E402
 
 RUN_COLUMNS = "step,device,elements,launches,median_ms,min_ms,gb_per_s,peak_gb_per_s,status".split(",")
@@ -179,8 +181,10 @@ def short(value):
 def save(figure, directory, name):
     """Writes the formats of the style atomically."""
     for ending in style.formats:
+        drawn = io.BytesIO()
+        figure.savefig(drawn, format=ending, metadata={"Date": None} if ending == "svg" else None)
         with files.whole(Path(directory) / f"{name}{style.ending}.{ending}", "wb") as file:
-            figure.savefig(file, format=ending, metadata={"Date": None} if ending == "svg" else None)
+            file.write(svg.stable(drawn.getvalue().decode()).encode() if ending == "svg" else drawn.getvalue())
     plt.close(figure)
 
 
@@ -623,7 +627,7 @@ def draw_counted_sweep(rows, path, run="reduction"):
 
 
 # Step 07 and its Tries that change the bytes in flight: 4-byte loads in flight per thread, for 2048 threads on an SM.
-LOADS_IN_FLIGHT = {None: 8, "1": 2, "2": 4, "3": 4}
+LOADS_IN_FLIGHT = {None: 8, "1": 2, "2": 4}
 
 
 def draw_in_flight(loaded, tries, path):

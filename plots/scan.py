@@ -8,6 +8,7 @@ from pathlib import Path
 
 import plot
 from plot import LINE_COLOURS, REFERENCE, REFERENCE_COLOUR, STEP_COLOUR, STYLES, about, count, label_ends, named, plt, short, sized
+from tables import newest_cub
 
 ROOT = Path(__file__).resolve().parent.parent
 UNIT = "GB/s read and written"
@@ -72,7 +73,8 @@ def draw_against_cub(rows, path):
     axes.set_xlabel("n, floats; rings: sizes that are not powers of two")
     axes.margins(x=0.01)
     faster = sum(row["scan_us"] < row["cub_us"] for row in rows)
-    axes.set_title(f"{named(last_step())} is faster than CUB at {faster} of {len(rows)} sizes")
+    version = f" {rows[0]['cub_version']}" if rows[0].get("cub_version") else ""
+    axes.set_title(f"{named(last_step())} is faster than CUB{version} at {faster} of {len(rows)} sizes")
     label_ends(axes, ends, [])
     plot.save(figure, path.parent, "over-n")
 
@@ -153,7 +155,7 @@ def main():
     parser.add_argument("--style", default="page", choices=STYLES, help="projector: larger, for slides")
     options = parser.parse_args()
     plot.choose(options.style)
-    paths = {name: options.directory / f"{name}.csv" for name in CHARTS}
+    paths = {name: options.directory / f"{name}.csv" for name in CHARTS} | {"against-cub": newest_cub(options.directory.resolve())}
     # All files are read before any chart is drawn, so that a damaged file leaves the old charts intact.
     found = {name: CHARTS[name][0](path) for name, path in paths.items() if path.exists()}
     if not found:

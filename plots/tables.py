@@ -7,6 +7,7 @@ plots/h200 and scan/h200 lack appear as "not measured yet"; stderr lists the ste
 
 import argparse
 import csv
+import functools
 import inspect
 import math
 import re
@@ -24,6 +25,7 @@ from scripts.ladder import tries
 from scripts.ladder.pages import all_pages, lab_of
 
 MEASURED = ROOT / "plots" / "h200"
+SECOND = ROOT / "plots" / "h100"  # a second GPU: whether it agrees
 SCANS = ROOT / "scan" / "h200"
 MARKED = re.compile(r"^(<!-- (\w+)((?: [\w.,=×-]+)*): make tables writes this -->\n)(?:(?!<!--).*\n)*?(<!-- end -->)$", re.M)
 NOT_MEASURED = "not measured yet"
@@ -61,8 +63,12 @@ class Unfillable(Exception):
 def read(name):
     """The rows of a CSV in plots/h200, or at an absolute path; [] if the file is missing."""
     path = MEASURED / name
-    if not path.exists():
-        return []
+    return rows_of(path, path.stat().st_mtime_ns) if path.exists() else []
+
+
+@functools.cache
+def rows_of(path, _changed):
+    """The rows of a CSV that was changed at this time. Most tables read the same few; a caller must not change the rows."""
     with open(path, newline="", encoding="utf-8") as file:
         return list(csv.DictReader(file))
 
@@ -207,17 +213,29 @@ def gain_line(largest, at_2to26):
     return f"\n\n{where} **{at_2to26}**."
 
 
+def gain_elsewhere(old, step):
+    """The gain at 2^26 on the second GPU, if it ran both programs."""
+    rows = by_step(SECOND / "run-all.csv")
+    return f" On an H100: **{times(rows[old], rows[step])}**." if old in rows and step in rows else ""
+
+
 def ladder(_):
-    """All programs, measured or not: time at 2^26 with the gain of each step, the largest gain, the total gain, and GB/s at 2^30."""
+    """All programs, measured or not, and the largest gain over the previous step. (Bandwidths would answer the lessons' questions.)"""
+    rows = by_step("run-all.csv")
+    return table(["step", "idea", "largest gain"],
+                 [[f"[{step}]({step}/README.md)", idea(step),
+                   cell(rows.get(step), lambda _, step=step: largest_gain(before(step), step) if before(step) in rows else "–")] for step in steps()], words=2)
+
+
+def gains(_):
+    """All programs, measured or not: time, share of the peak and gains at 2^26, and GB/s at 2^30."""
     rows, large, lines = by_step("run-all.csv"), by_step("2to30/run-all.csv"), []
     first = rows.get(steps()[0])
     for step in steps():
         row, old = rows.get(step), rows.get(before(step))
-        gains = [times(old, row) if old and row else "–", largest_gain(before(step), step) if old else "–",
-                 times(first, row) if first and row and row != first else "–"]
-        lines.append([f"[{step}]({step}/README.md)", idea(step), cell(row, milliseconds), cell(row, bandwidth), cell(row, share), *gains,
-                      cell(large.get(step), bandwidth) if step != steps()[0] else "–"])
-    return table(["step", "idea", "ms", "GB/s", "of the peak", "gain", "largest gain", "total gain", "GB/s at 2^30"], lines, words=2)
+        lines.append([step, cell(row, milliseconds), cell(row, share), times(old, row) if old and row else "–",
+                      times(first, row) if first and row and row != first else "–", cell(large.get(step), bandwidth) if step != steps()[0] else "–"])
+    return table(["n = 2^26", "ms", "of the peak", "gain", "total gain", "GB/s at 2^30"], lines)
 
 
 def report(_, step):
@@ -272,22 +290,10 @@ def numbers(step, *names):
     lines = [[ROWS[row], *(value(row, name) for name in shown)] for row in names]
     gain = ""
     if len(shown) == 2 and all(name in runs for name in shown):
-        gain = gain_line(largest_gain(*shown), times(runs[shown[0]], runs[step]))
+        gain = gain_line(largest_gain(*shown), times(runs[shown[0]], runs[step])) + gain_elsewhere(*shown)
+    elif step in (second := by_step(SECOND / "run-all.csv")):  # the first step
+        gain = f"\n\nOn an H100: **{milliseconds(second[step])} ms**."
     return table(["", *shown], lines) + gain
-
-
-COUNTED_TWICE = {"active_lanes": "active_lanes_mean"}  # profiler column -> simulator column, where the names differ
-
-
-def bothcounts(step, *names):
-    """The same counters from the profiler (SASS) and from the simulator (PTX), for the previous step and the step."""
-    folder = ROOT / "tests/counters"
-    gpu = {row["step"]: row for row in read(folder / "h200/steps.csv") if row["pass"] == "1"}
-    simulated = {row["step"]: row for row in read(folder / "simulator/steps.csv") if row["launch"] == "1"}
-    shown = pair(step)
-    lines = [[ROWS[name], *(cell(rows.get(program), lambda row, of=column: counter(row[of]))
-                            for program in shown for rows, column in ((gpu, name), (simulated, COUNTED_TWICE.get(name, name))))] for name in names]
-    return table(["first pass, n = 65,536", *(f"{program}, {by}" for program in shown for by in ("GPU", "simulator"))], lines)
 
 
 def parts(_):
@@ -315,17 +321,16 @@ def predicted(passes, start, gpu):
     return launch_limit, slot_limit, float(gpu["first_launch_us"]) + max(launch_limit, slot_limit) + further
 
 
-def blockdurations(step):
+def blockdurations(_):
     """The times of steps 01 to 07, predicted from the block launch rate and the block duration, and measured."""
     rows, gpu = read("block-duration.csv"), read("limits.csv")
-    start = next((row for row in read("starts.csv") if row["threads"] == "256"), None)  # the block size of these steps
+    start = {row["slots"]: row for row in reversed(read("starts.csv"))}  # by block slots, which follow from the threads of a block
     lines = []
     for name in dict.fromkeys(row["step"] for row in rows) if start and gpu else ():
-        if step is None or name in pair(step):
-            passes = [row for row in rows if row["step"] == name]
-            us, measured = predicted(passes, start, gpu[0]), 1e3 * float(passes[0]["median_ms"])
-            lines.append([name, f"{int(passes[0]['blocks']):,}", f"{float(passes[0]['duration_us']):.2f}", *(f"{part:.1f}" for part in us),
-                          f"{measured:.1f}", f"{100 * (us[-1] / measured - 1):+.1f} %"])
+        passes = [row for row in rows if row["step"] == name]
+        us, measured = predicted(passes, start[passes[0]["slots"]], gpu[0]), 1e3 * float(passes[0]["median_ms"])
+        lines.append([name.replace(",", ", Try "), f"{int(passes[0]['blocks']):,}", f"{float(passes[0]['duration_us']):.2f}", *(f"{part:.1f}" for part in us),
+                      f"{measured:.1f}", f"{100 * (us[-1] / measured - 1):+.1f} %"])
     return table(["n = 2^26", "blocks", "block duration, µs", "launch-rate limit, µs", "block-slot limit, µs", "predicted, µs", "measured, µs", "error"], lines)
 
 
@@ -373,6 +378,44 @@ def limits(_):
                             ["resolution of the events' clock", f"{float(gpu['event_tick_ns']):.0f} ns"]])
 
 
+def dependent(_):
+    """How soon a kernel starts after the previous one, with and without programmatic dependent launch."""
+    us = {(row["event_between"], row["attribute"]): f"{float(row['ready_ns']) / 1e3:.2f}" for row in read("dependent.csv")}
+    return table(["between the kernels", "without the attribute, µs", "with the attribute, µs"],
+                 [[words, us[between, "0"], us[between, "1"]] for between, words in (("0", "nothing"), ("1", "an event"))] if us else [])
+
+
+LAUNCHES = {"kernel": "the next kernel of a stream", "dependent_kernel": "the next kernel, by programmatic dependent launch",
+            "graph_kernel": "the next kernel of a CUDA graph", "graph_dependent_kernel": "the next kernel of a graph, by programmatic dependent launch",
+            "grid_barrier": "`grid.sync()`, 128 blocks of 512 threads", "cluster_barrier": "`cluster.sync()`, 8 blocks of 512 threads"}
+
+
+def launches(_):
+    """The cost of one more empty kernel, and of one more barrier in a kernel, on both GPUs."""
+    us = {gpu: {row["what"]: f"{float(row['us']):.2f}" for row in read(folder / "launches.csv")} for gpu, folder in (("H200", MEASURED), ("H100", SECOND))}
+    us = {gpu: found for gpu, found in us.items() if found}
+    return table(["one more", *(f"{gpu}, µs" for gpu in us)], [[words, *(found[what] for found in us.values())] for what, words in LAUNCHES.items()] if us else [])
+
+
+def pdl(_):
+    """Microseconds of CUB's scan without and with programmatic dependent launch, beside the CUB of CUDA 13.0."""
+    names = ("against-cub", "no-pdl", "against-cub-cccl")
+    found = {name: read(SCANS / f"{name}.csv") for name in names}
+    if not all(found.values()):
+        return NOT_MEASURED
+    titles = [f"CUB {rows[0]['cub_version']}{', launches not dependent' if name == 'no-pdl' else ''}, µs" for name, rows in found.items()]
+    us = {name: {int(row["elements"]): f"{float(row['cub_us']):.2f}" for row in rows} for name, rows in found.items()}
+    return table(["n", *titles], [[power(2**exponent), *(us[name][2**exponent] for name in names)] for exponent in (10, 14, 18, 20, 22)])
+
+
+def backtoback(_):
+    """Microseconds of a scan that follows another one at once: of the last step and of CUB."""
+    rows = [row for row in read(newest_cub(SCANS)) if row.get("cub_back_to_back_us") and int(row["elements"]) in (2**10, 2**14, 2**18, 2**20, 2**22)]
+    return table(["n", f"{scans()[-2]}, µs", f"CUB {rows[0]['cub_version']}, µs", "CUB / step"] if rows else [],
+                 [[power(row["elements"]), f"{float(row['scan_back_to_back_us']):.2f}", f"{float(row['cub_back_to_back_us']):.2f}",
+                   f"{float(row['cub_back_to_back_us']) / float(row['scan_back_to_back_us']):.2f}"] for row in rows])
+
+
 def sizes(_, *words):
     """Microseconds of some programs at small n, cold; at all small sizes, or at those given after the names."""
     us = {(row["step"], int(row["elements"])): 1e3 * float(row["median_ms"])
@@ -394,7 +437,8 @@ def lowerbounds(_):
 
 def net(_):
     """CUB's time over the last step's at small n, as measured and without the two events."""
-    rows = sorted((row for row in read("against-cub.csv") if row["cache"] == "cold" and int(row["elements"]) <= 2**20), key=lambda row: int(row["elements"]))
+    path = newest_cub(MEASURED)
+    rows = sorted((row for row in read(path) if row["cache"] == "cold" and int(row["elements"]) <= 2**20), key=lambda row: int(row["elements"]))
     if not rows or not read("limits.csv"):
         return NOT_MEASURED
     events, ours = float(read("limits.csv")[0]["events_us"]), [column for column in rows[0] if re.fullmatch(r"step\d\d_ms", column)][-1]
@@ -402,7 +446,7 @@ def net(_):
     for row in rows:
         us, cub_us = 1e3 * float(row[ours]), 1e3 * float(row["cub_ms"])
         lines.append([power(row["elements"]), f"{us:.2f}", f"{cub_us:.2f}", f"{cub_us / us:.2f}", f"{(cub_us - events) / (us - events):.2f}"])
-    return table(["n", f"step {ours[4:6]}, µs", "CUB, µs", "CUB / step", "CUB / step without the two events"], lines)
+    return table(["n", f"step {ours[4:6]}, µs", "CUB, µs", "CUB / step", "CUB / step without the two events"], lines) + cub_line(rows, "\n\n")
 
 
 def restarts(_):
@@ -432,38 +476,91 @@ def ratios(name):
             for row in read(name) for column in row if column.startswith("step")}
 
 
+def version_of(rows):
+    """CUB's version in a CSV, as a tuple that can be compared."""
+    return tuple(map(int, rows[0]["cub_version"].split("."))) if rows and rows[0].get("cub_version") else ()
+
+
+def newest_cub(folder):
+    """The CSV of make against-cub in a folder with the newest CUB."""
+    return max(sorted(folder.glob("against-cub*.csv")), key=lambda path: version_of(read(path)), default=folder / "against-cub.csv")
+
+
+def cub_line(rows, before=""):
+    """A sentence that names CUB's version and the date; "" for older files, which lack both."""
+    return f"{before}CUB {rows[0]['cub_version']}, measured on {rows[0]['date']}." if version_of(rows) else ""
+
+
+def named_cub(rows):
+    """CUB with its version and the date, for a cell."""
+    return cub_line(rows).replace(", measured on", " on an H200,").removesuffix(".") or "CUB"
+
+
+def geometric_mean(values):
+    return math.exp(sum(map(math.log, values)) / len(values))
+
+
+def mean_and_least(ratio):
+    """A cell: the geometric mean of the ratios, and the least."""
+    return f"{geometric_mean(ratio):.2f}× ({min(ratio):.3f}×)" if ratio else "–"
+
+
+def cubs(_):
+    """For each GPU and CUB: CUB's time over that of the last step, of the sum and of the prefix sum."""
+    lines = []
+    for gpu in sorted(path.name for path in MEASURED.parent.iterdir() if path.is_dir()):
+        of_sum, of_scan = ({version_of(read(path)): read(path) for path in folder.glob("against-cub*.csv")} for folder in (MEASURED.parent / gpu, SCANS.parent / gpu))
+        for version in sorted({*of_sum, *of_scan} - {()}):
+            rows, scanned = of_sum.get(version, []), of_scan.get(version, [])
+            last = max((column for row in rows for column in row if re.fullmatch(r"step\d\d_ms", column)), default="")
+            cells = [mean_and_least([float(row["cub_ms"]) / float(row[last]) for row in rows if row["cache"] == cache]) for cache in ("cold", "warm")]
+            cells.append(mean_and_least([float(row["cub_us"]) / float(row["scan_us"]) for row in scanned]))
+            lines.append([gpu.upper(), ".".join(map(str, version)), (rows or scanned)[0]["date"], *cells])
+    return table(["GPU", "CUB", "measured on", "sum, cold cache", "sum, warm cache", "prefix sum, cold cache"], lines)
+
+
 def against(_):
     """CUB's time over that of the last steps at every size, with geometric mean and minimum."""
-    ratio = ratios("against-cub.csv")
+    path = newest_cub(MEASURED)
+    ratio = ratios(path)
     last = sorted({step for _, _, step in ratio})[-2:]
     shown = [(step, cache) for cache in ("cold", "warm") for step in last]
     elements = sorted({n for n, _, _ in ratio})
     if not elements:
         return NOT_MEASURED
     lines = [[power(n), *(f"{ratio[n, cache, step]:.3f}" for step, cache in shown)] for n in elements]
-    for what, fold in (("geometric mean", lambda found: math.exp(sum(map(math.log, found)) / len(found))), ("minimum", min)):
+    for what, fold in (("geometric mean", geometric_mean), ("minimum", min)):
         lines.append([f"**{what}**", *(f"**{fold([ratio[n, cache, step] for n in elements]):.3f}**" for step, cache in shown)])
-    return table(["n", *(f"CUB / {step}, {cache}" for step, cache in shown)], lines)
+    return table(["n", *(f"CUB / {step}, {cache}" for step, cache in shown)], lines) + cub_line(read(path), "\n\n")
 
 
-def ends(step):
-    """Microseconds of the page's step, of its Tries timed against CUB, and of CUB, up to 2^14."""
-    rows = [row for row in read("against-cub.csv") if int(row["elements"]) in (2**10, 2**12, 2**14)]
-    if not rows:
+def ends(step, *sizes):
+    """Microseconds, from one process, of the step before, of the page's step, of its Tries timed beside CUB, and of CUB: cold at these sizes, and the
+    geometric means over all sizes from 2^10 to 2^20."""
+    rows = sorted((row for row in read("against-cub.csv") if int(row["elements"]) <= 2**22), key=lambda row: int(row["elements"]))
+    names = {f"step{name[4:6]}": f"step {name[4:6]}" for name in pair(step)}
+    names |= {column: f"with Try {number}" for column, number in tries.beside_cub(step)} | {"cub": "CUB"}
+    columns = [column for column in names if rows and f"{column}_ms" in rows[0]]
+    if not columns or f"step{step[4:6]}" not in columns:
         return NOT_MEASURED
-    timed = {column: f"with Try {number}" for column, number in tries.beside_cub(step) if f"{column}_ms" in rows[0]}
-    columns = {f"step{step[4:6]}": f"step {step[4:6]}"} | timed | {"cub": "CUB"}
-    return table(["n", "cache", *(f"{name}, µs" for name in columns.values())],
-                 [[power(row["elements"]), row["cache"], *(f"{1e3 * float(row[f'{column}_ms']):.2f}" for column in columns)]
-                  for row in sorted(rows, key=lambda row: (row["cache"], int(row["elements"])))])
+
+    def mean(cache, column):
+        us = [1e3 * float(row[f"{column}_ms"]) for row in rows if row["cache"] == cache and int(row["elements"]) <= 2**20]
+        return f"**{math.prod(us) ** (1 / len(us)):.2f}**"
+
+    lines = [[power(row["elements"]), *(f"{1e3 * float(row[f'{column}_ms']):.2f}" for column in columns)]
+             for row in rows if row["cache"] == "cold" and row["elements"] in sizes]
+    lines += [[f"**geometric mean up to 2^20, {cache}**", *(mean(cache, column) for column in columns)] for cache in ("cold", "warm")]
+    return table(["n", *(f"{names[column]}, µs" for column in columns)], lines) + cub_line(rows, "\n\n")
 
 
-def peers(_):
+def peers(_, name="peers.csv"):
     """GB/s of input, compared with other libraries. A wrong sum has no row."""
-    rows = {(row["name"], int(row["elements"]), row["cache"]): row for row in read("peers.csv")}
+    rows = {(row["name"], int(row["elements"]), row["cache"]): row for row in read(name)}
     columns = sorted({(n, cache) for _, n, cache in rows})
     return table(["", *(f"{power(n)} {cache}" for n, cache in columns)],
-                 [[name, *(bandwidth(rows[name, *column]) if (name, *column) in rows else "–" for column in columns)] for name in dict.fromkeys(key[0] for key in rows)])
+                 [[" ".join(filter(None, (name, version))), *(bandwidth(rows[name, *column]) if (name, *column) in rows else "–" for column in columns)]
+                  for name, version in {key[0]: row.get("version") for key, row in rows.items()}.items()])
 
 
 METHODS = {"read": "this course: reads a buffer of twice the L2 cache's size, then the GPU waits for the host", "read_no_wait": "the same, without the wait",
@@ -491,7 +588,15 @@ def begins(_):
     us = {(row["step"], int(row["offset_bytes"])): float(row["us"]) for row in read("begins.csv")}
     names = list(dict.fromkeys(step for step, _ in us))
     return table(["offset of the start", *(f"{name}, µs" for name in names)],
-                 [[in_units(offset), *(f"{us[name, offset]:.1f} ({us[name, offset] / us[name, 0]:.3f})" for name in names)] for offset in sorted({offset for _, offset in us})])
+                 [[in_units(offset), *(f"{us[name, offset]:.1f} ({us[name, offset] / us[name, 0]:.3f})" for name in names)] for offset in sorted({offset for _, offset in us})]) + cub_line(read("begins.csv"), "\n\n")
+
+
+def slower_starts():
+    """How many start addresses were measured, and at how many of them CUB is faster than the last step."""
+    us = {(row["step"], row["offset_bytes"]): float(row["us"]) for row in read("begins.csv")}
+    last = max((step for step, _ in us if step.startswith("step")), default="")
+    offsets = [offset for step, offset in us if step == last]
+    return len(offsets), sum(us["cub", offset] < us[last, offset] for offset in offsets)
 
 
 def printed(path):
@@ -499,9 +604,26 @@ def printed(path):
     return f"```\n{path.read_text(encoding='utf-8').strip()}\n```" if path.exists() else NOT_MEASURED
 
 
-def sass(_, step, which):
-    """The loop of a kernel in SASS, from `make sass`."""
-    return printed(MEASURED / "sass" / f"{step}-{which}.txt")
+def compiled(_, *words):
+    """The loop with the most loads in the machine code of some programs, from `make sass`: STEP is a step, STEP,2 its Try 2."""
+    rows, lines, codes = read("sass/loops.csv"), [], {}
+    archs = list(dict.fromkeys(row["arch"] for row in rows))
+    for word in words:
+        step, _, number = word.partition(",")
+        cells = []
+        for arch in archs:
+            loops = [row for row in rows if (row["arch"], row["step"], row["try"]) == (arch, step, number or "0")]
+            if not loops or number and loops[0]["diff"] != tries.digest(tries.tries(step)[int(number) - 1][0]):
+                raise Unfillable(f"sass/loops.csv lacks {word} as it is now: run make sass RESULTS=plots/h200")
+            loop = max(loops, key=lambda row: int(row["loads"]))
+            twin = codes.setdefault((arch, loop["code"]), word)
+            cells += [loop["instructions"] if twin == word else f"{loop['instructions']}, identical code", loop["loads"]]
+        lines.append([f"step {step[4:6]}{number and f', Try {number}'}", *cells])
+    named = rows[0]["compiler"] if rows else ""
+    whole = [[f"loop in machine code, {named}", *(f"{arch}: {what}" for arch in archs for what in ("instructions", "loads from memory"))], *lines]
+    kept = [column for column in range(len(whole[0])) if column % 2 or column == 0 or any(line[column] != "0" for line in lines)]
+    header, *lines = [[line[column] for column in kept] for line in whole]
+    return table(header, lines if rows else [])
 
 
 def simulator(_, name):
@@ -708,6 +830,19 @@ def mistakes_found(_):
                  [[row["program"], f"`{row['place']}`", row["what"], row["kind"], row["reported"]] for row in read(ROOT / "evidence/suites/found.csv")], words=5)
 
 
+def students(_):
+    """Mistakes in students' programs, each with a labelled case, and what detects it."""
+    ours = {row["case"]: row for row in read(ROOT / "evidence/labelled/results.csv") if row["program"] == "students"}
+    runs = read(ROOT / "evidence/labelled/gpu-students.csv")
+    lines = []
+    for row in read(ROOT / "evidence/suites/students.csv"):
+        case = row["case"]
+        tools = [run["tool"] for run in runs if run["case"] == case and int(run["errors"] or 0) > 0]
+        lines.append([row["mistake"], f"`{case}`", ours[case]["reported"] if case in ours else NOT_MEASURED,
+                      (", ".join(tools) or "nothing") if runs else NOT_MEASURED, row["trained_by"], row["programs"]])
+    return table(["mistake", "labelled case", "the checker reports", "compute-sanitizer reports it", "trained by", "programs"], lines, words=5)
+
+
 def attacks(_):
     """The attacks on the judge and its verdicts, as in tests/tools/test_attacks.py."""
     rows = read(ROOT / "tests/tools/attacks.csv")
@@ -738,8 +873,7 @@ def faster_than_cub(ratio):
     """The ratios of CUB's times to ours, summarised."""
     if not ratio:
         return NOT_MEASURED
-    mean = math.exp(sum(map(math.log, ratio)) / len(ratio))
-    return f"faster at {sum(value > 1 for value in ratio)} of {len(ratio)} sizes; geometric mean {mean:.2f}×, minimum {min(ratio):.3f}×"
+    return f"faster at {sum(value > 1 for value in ratio)} of {len(ratio)} sizes; geometric mean {geometric_mean(ratio):.2f}×, minimum {min(ratio):.3f}×"
 
 
 def figures(_):
@@ -751,9 +885,11 @@ def figures(_):
     sanitized_too = [row for row in changes if row["agreement"]]
     sanitizer = sum(any(re.match(r"\d+: ", row[tool]) for tool in SANITIZERS) for row in sanitized_too)
     same = counters_compared()
-    ours = ratios("against-cub.csv")
+    of_sum, of_scan = newest_cub(MEASURED), newest_cub(SCANS)
+    ours = ratios(of_sum)
     sums = [value for (_, cache, step), value in ours.items() if cache == "cold" and step == max((name for _, _, name in ours), default="")]
-    scanned = [float(row["cub_us"]) / float(row["scan_us"]) for row in read(SCANS / "against-cub.csv")]
+    scanned = [float(row["cub_us"]) / float(row["scan_us"]) for row in read(of_scan)]
+    starts, slower = slower_starts()
     held = [row["verdict"] != "passed" for row in read(ROOT / "tests/tools/attacks.csv")]
     return table(["", "result", "details"], [
         ["races detected in Indigo, a public suite of graph programs", f"{indigo['race', 'reported']} of {programs['race']}; false positives: {programs['clean'] - indigo['clean', 'silent']} of {programs['clean']} clean programs",
@@ -761,8 +897,9 @@ def figures(_):
         ["small mistakes planted in our kernels (mutants), detected by their own check or the simulator", f"{len(changes) - verdicts['equivalent'] - verdicts['missed']} of {len(changes)}; {verdicts['equivalent']} are equivalent, {verdicts['missed']} missed; "
          f"compute-sanitizer detects {sanitizer} of the {len(sanitized_too)} that it ran on", "[the checker](simulator/checker.md)"],
         ["simulated counters equal to Nsight Compute's on an H200", f"{sum(same)} of {len(same)}", "[why not all](simulator/counters.md)"],
-        ["the last step of the reduction against CUB", faster_than_cub(sums), "[sizes](docs/sizes.md)"],
-        ["the last step of the prefix sum against CUB", faster_than_cub(scanned), "[the prefix sum](scan/README.md)"],
+        [f"the last step of the reduction against {named_cub(read(of_sum))}", f"{faster_than_cub(sums)}. At 2^30 elements CUB is faster at {slower} of {starts} [start addresses](docs/measuring.md#where-an-array-begins)",
+         "[sizes](docs/sizes.md)"],
+        [f"the last step of the prefix sum against {named_cub(read(of_scan))}", faster_than_cub(scanned), "[the prefix sum](scan/README.md)"],
         ["attacks that the judge of student programs withstands", f"{sum(held)} of {len(held)}", "[the judge](docs/judge.md)"]], words=3)
 
 
@@ -784,17 +921,33 @@ def facts_of(name):
 
 
 def gpus(_):
-    """Each step's share of the GPU's own peak, for every GPU with results in plots/."""
+    """Each step's share of the GPU's own peak, for every GPU with results in plots/; some may be older than a step."""
     runs = {path.parent.name: by_step(path) for path in sorted((ROOT / "plots").glob("*/run-all.csv"))}
     if not runs:
         return NOT_MEASURED
     best = {name: max(rows.values(), key=lambda row: float(row["gb_per_s"])) for name, rows in runs.items()}
     devices = [row["device"] for row in best.values()]
-    lines = [[step, *(cell(rows.get(step), share_if_known) for rows in runs.values())] for step in steps()]
+    lines = [[step, *(share_if_known(rows[step]) if step in rows else "–" for rows in runs.values())] for step in steps()]
     lines.append(["**the fastest, GB/s**", *(f"{bandwidth(row)} ({row['step']})" for row in best.values())])
     lines.append(["**the peak, GB/s**", *(f"{float(row['peak_gb_per_s']):,.0f}" if float(row["peak_gb_per_s"]) else "unknown" for row in best.values())])
     lines.append(["**driver, toolkit**", *map(facts_of, runs)])
     return table(["share of the GPU's own peak, n = 2^26", *(shown_by(name, row, devices) for name, row in best.items())], lines)
+
+
+def hardware(_):
+    """What does not depend on the steps, for every GPU with limits.csv in plots/: launches, latencies, bandwidth."""
+    columns = {}
+    for folder in sorted(path.parent for path in MEASURED.parent.glob("*/limits.csv")):
+        gpu, loaded = read(folder / "limits.csv")[0], read(folder / "loaded.csv")
+        start = next(row for row in read(folder / "starts.csv") if row["threads"] == "256")
+        most = max(float(row["gb_per_s"]) for row in loaded)
+        full = next(row for row in loaded if float(row["gb_per_s"]) > 0.97 * most)
+        columns[gpu["device"]] = {
+            "an empty kernel, between two events, µs": f"{float(gpu['first_launch_us']):.2f}", "each further empty kernel, µs": f"{float(gpu['next_launch_us']):.2f}",
+            "block launch, ns": f"{float(start['ns_per_block']):.2f}", "a slot is empty between two blocks, µs": f"{float(start['turnover_us']):.2f}",
+            "load latency, memory idle, ns": f"{float(gpu['load_ns']):.0f}", "bandwidth of loads, GB/s, at most": f"{most:,.0f}",
+            "load latency at 97 % of that, ns": f"{float(full['load_ns']):.0f}"}
+    return table(["", *columns], [[words, *(column[words] for column in columns.values())] for words in next(iter(columns.values()))] if columns else [])
 
 
 GROUPS = {"steps": "the steps, and CUB's reduction", "scan": "the steps of the prefix sum, and CUB's", "labs": "the labs", "programs": "tests/programs", "idioms": "synchronisation idioms",
@@ -915,22 +1068,31 @@ def scanladder(_):
 
 
 def scanover(_):
-    """The last step of the prefix sum compared with CUB and with copies, at every size. Older files lack the copy kernel."""
-    rows = sorted(read(SCANS / "against-cub.csv"), key=lambda row: int(row["elements"]))
+    """The last step of the prefix sum compared with CUB and with copies, at every size. Older files lack the copy kernel, older CUBs run_to_run."""
+    rows = sorted(read(newest_cub(SCANS)), key=lambda row: int(row["elements"]))
     if not rows:
         return NOT_MEASURED
     ratios = {power(row["elements"]): float(row["cub_us"]) / float(row["scan_us"]) for row in rows}
     least = min(ratios, key=ratios.get)
     copies = {f"{name}_us": words for name, words in {"copy": "`cudaMemcpy`, µs", "kernel_copy": "copy kernel, µs"}.items() if f"{name}_us" in rows[0]}
-    return table(["n", f"{scans()[-2]}, µs", "CUB, µs", *copies.values(), "CUB / step", "share of the faster copy's bandwidth"],
-                 [[n, *(lab_cell(row[name]) for name in ("scan_us", "cub_us", *copies)), f"{ratio:.2f}",
+    shown = {"scan_us": f"{scans()[-2]}, µs", "cub_us": "CUB, µs"} | ({"run_to_run_us": "CUB, `run_to_run`, µs"} if rows[0].get("run_to_run_us") else {}) | copies
+    return table(["n", *shown.values(), "CUB / step", "share of the faster copy's bandwidth"],
+                 [[n, *(lab_cell(row[name]) for name in shown), f"{ratio:.2f}",
                    f"{100 * min(float(row[name]) for name in copies) / float(row['scan_us']):.0f} %"] for row, (n, ratio) in zip(rows, ratios.items())]) + (
-        f"\n\nCUB / step: geometric mean {math.prod(ratios.values()) ** (1 / len(ratios)):.2f}, minimum {ratios[least]:.2f} (n = {least}).")
+        f"\n\nCUB / step: geometric mean {math.prod(ratios.values()) ** (1 / len(ratios)):.2f}, minimum {ratios[least]:.2f} (n = {least})." + cub_line(rows, " "))
 
 
 def count_of(count, what):
     """"3 errors", "1 error" or "no errors"."""
     return f"{int(count):,} {what}{'s' * (int(count) != 1)}" if int(count) else f"no {what}s"
+
+
+def ratio_elsewhere(step, diff):
+    """The same ratio of the second GPU, if it ran that Try of the sum."""
+    for row in read(SECOND / "tries.csv"):
+        if (row["step"], row["diff"]) == (step, diff) and row["before_ms"]:
+            return f"; H100: {float(row['before_ms']) / float(row['after_ms']):.2f}×"
+    return ""
 
 
 def outcome(step, number):
@@ -946,7 +1108,7 @@ def outcome(step, number):
         said = f"Measured{size}: the {what} is **wrong**."
     elif row["before_ms"]:
         old, new = float(row["before_ms"]), float(row["after_ms"])
-        said = f"Measured{size}: {old:,.4g} ms before, {new:,.4g} ms after ({old / new:.2f}×); the {what} is correct."
+        said = f"Measured{size}: {old:,.4g} ms before, {new:,.4g} ms after ({old / new:.2f}×{ratio_elsewhere(step, row['diff'])}); the {what} is correct."
     if row["memcheck_errors"]:
         said += f" memcheck: {count_of(row['memcheck_errors'], 'error')}; racecheck: {count_of(row['racecheck_errors'], 'hazard')}."
     return said
@@ -964,8 +1126,8 @@ def said(step, number):
     return "\n".join(["```", found[0], findings.how_many(others), "```"])
 
 
-KINDS = {function.__name__: function for function in (ladder, report, code, lab, labsteps, numbers, bothcounts, parts, starts, blockdurations, loaded, busy, little, limits, lowerbounds, net, restarts, sizes, finish, ends,
-                                                      against, peers, begins, methods, sass, simulator, settings, coverage, calls, mutants, sanitized, labelled, labelledgpu, alarms, finding, said, suites, disputed, courses, coursesleft, attacks, figures, gpus, scannumbers, scanladder, scanover)} | {"try": outcome, "found": mistakes_found}
+KINDS = {function.__name__: function for function in (dependent, launches, pdl, backtoback, ladder, gains, report, code, lab, labsteps, numbers, parts, starts, blockdurations, loaded, busy, little, limits, lowerbounds, net, restarts, sizes, finish, ends,
+                                                      against, cubs, peers, begins, methods, compiled, simulator, settings, coverage, calls, mutants, sanitized, labelled, labelledgpu, alarms, finding, said, suites, disputed, courses, coursesleft, students, attacks, figures, gpus, hardware, scannumbers, scanladder, scanover)} | {"try": outcome, "found": mistakes_found}
 
 
 def made(kind, step, words):

@@ -1,7 +1,8 @@
 // Step 09: vector loads. One instruction loads four elements, 16 bytes.
 // The change: float4 instead of float; up to six elements at the ends are left over.
 // Build and run: nvcc -O3 -arch=native -o reduce reduce.cu && ./reduce
-// The lesson: lines 12 to 87; the rest is the harness.
+// The lesson: lines 13 to 89; the rest is the harness.
+#include <cstdint>
 #include <cstdio>
 
 static const char STEP[] = "step09_vectorload";
@@ -81,7 +82,8 @@ static void launch(const float *in, float *out, long long n)
 {
     // A float4 is aligned to 16 bytes: up to three elements come before the first,
     // and up to three after the last.
-    const unsigned head = min(n, -(long long)in >> 2 & 3);
+    const long long unaligned = (16 - (uintptr_t)in % 16) % 16 / sizeof(float);
+    const unsigned head = min(n, unaligned);
     reduce<BLOCK_SIZE><<<partial_count(n), BLOCK_SIZE>>>(in, out, n, head);
     CHECK(cudaGetLastError());
 }

@@ -21,6 +21,10 @@ python3 = shutil.which("python3")
 if python3 and Path(python3).read_bytes().startswith(b"#!"):
     os.environ["PATH"] = f"{Path(sys.executable).resolve().parent}{os.pathsep}{os.environ['PATH']}"
 
+# Else each of the many Python processes compiles its modules anew.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
+
 # make test exports these. A pytest that make did not start asks make for them, before tests/support.py reads them; workers of pytest-xdist inherit them.
 if "SIM_LINK" not in os.environ:
     printed = subprocess.run(["make", "-s", "test-settings"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
@@ -39,7 +43,8 @@ def make_programs(targets):
 
 
 def pytest_collection_finish(session):
-    targets = {target.format(**item.callspec.params if hasattr(item, "callspec") else {}) for item in session.items
+    run = (item for item in session.items if not any(mark.args == (True,) for mark in item.iter_markers("skipif")))
+    targets = {target.format(**item.callspec.params if hasattr(item, "callspec") else {}) for item in run
                for mark in item.iter_markers("builds") for target in mark.args}
     if targets and not session.config.option.collectonly and "TESTS_BUILT" not in os.environ:
         error = make_programs(targets)
@@ -65,8 +70,8 @@ def checker(request, monkeypatch):
 
 
 # What takes longest, in this order: pytest-xdist hands out whole files, and a long one at the end would leave the other cores idle.
-LONGEST = ["test_labs", "test_simulator", "test_plot", "test_own_programs", "test_labelled", "test_commands", "test_check",
-           "test_picture", "test_new_step", "test_scan", "test_compare", "test_mine"]
+LONGEST = ["test_simulator", "test_labs", "test_check", "test_scan", "test_commands", "test_picture", "test_new_step", "test_learn",
+           "test_own_programs", "test_checker", "test_mine", "test_labelled", "test_random", "test_plot", "test_class", "test_instructions"]
 
 
 def pytest_configure(config):

@@ -25,6 +25,7 @@ NAMED = re.compile(r'\bid="|url\(#|href="#')
 REFERENCE = re.compile(r'(?:url\(#|href="#)([^")]*)')
 LONG_NUMBER = re.compile(r"(scale\([^)]*\))|(-?\d+\.\d{3,})")
 WATCH = "Edit the code, remove a barrier, choose a size, or press a Try: the program runs again in this page."
+PROGRAM = re.compile(r' data-(?:program|before)="(\w+)"')
 RUNS_AT_ONCE = re.compile(r'<figure class="player"(?![^>]*data-wait)')
 DARK = "@media (prefers-color-scheme: dark)"
 
@@ -150,15 +151,15 @@ class Player(SphinxDirective):
         return player(recording(page), picture, recording(step_before(page)) or "", elements, title)
 
 
-def player_files():
-    """The player's own scripts in loading order, if they exist."""
-    return [f"player/{name}.js" for name in SCRIPTS[1:] if (PLAYER / f"{name}.js").exists()] if (PLAYER / "player.js").exists() else []
+def player_scripts():
+    """The player's own scripts in loading order; none if the player is missing."""
+    return [PLAYER / f"{name}.js" for name in SCRIPTS[1:]] if (PLAYER / "player.js").exists() else []
 
 
 def add_player(app):
-    """Adds the player's own scripts to a page."""
-    for name in player_files():
-        app.add_js_file(name, defer="defer", priority=800)  # after the editor
+    """Adds the player to a page: copy_player joins its own scripts, because a browser opens one file sooner than many."""
+    if player_scripts():
+        app.add_js_file("player/player.js", defer="defer", priority=800)  # after the editor
 
 
 def make_room(app, page, template, context, doctree):
@@ -168,6 +169,8 @@ def make_room(app, page, template, context, doctree):
         app.add_js_file("codemirror/codemirror.js", priority=700, defer="defer")  # before the player's scripts
         app.add_css_file("codemirror/codemirror.css", priority=700)
         app.add_css_file("wide.css", priority=900)  # after book.css
+        for program in dict.fromkeys(PROGRAM.findall(context["body"])):
+            app.add_js_file(f"player/programs/{program}.js", priority=750, defer="defer")  # before player.js, which would load it later
         add_player(app)
         if RUNS_AT_ONCE.search(context["body"]):
             app.add_js_file("player/simulator.js", **{"async": "async", "data-start": "data-start"})
@@ -200,18 +203,17 @@ def dense(value):
 
 
 def copy_player(app):
-    """Copies the player's files and its editor, and minifies its own scripts; these load the recordings next to them."""
-    if not player_files():
+    """Copies the player's files and its editor, and joins its own scripts, minified; these load the recordings next to them."""
+    if not player_scripts():
         return
     static = Path(app.outdir, "_static")
     shutil.copytree(EDITOR, static / "codemirror", dirs_exist_ok=True)
-    shutil.copytree(PLAYER, static / "player", dirs_exist_ok=True, ignore=shutil.ignore_patterns("*.md", "harness"))
+    joined = [script.name for script in player_scripts()]
+    shutil.copytree(PLAYER, static / "player", dirs_exist_ok=True, ignore=shutil.ignore_patterns("*.md", "harness", *joined))
     for path in (static / "player/programs").glob("*.js"):
         path.write_text(without_repetition(path.read_text(encoding="utf-8")), encoding="utf-8")
-    for name in player_files():
-        script = static / name
-        if minify:
-            script.write_text(minify.string("application/javascript", script.read_text(encoding="utf-8")), encoding="utf-8")
+    text = "".join(script.read_text(encoding="utf-8") for script in player_scripts())
+    (static / "player/player.js").write_text(minify.string("application/javascript", text) if minify else text, encoding="utf-8")
 
 
 def setup(app):

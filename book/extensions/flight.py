@@ -50,15 +50,15 @@ def rate_at(points, under_way):
 
 
 def measured():
-    """The lesson and those of its Tries whose loads the page counts: "Try 2: 2048 × 4 × 4 bytes = 32 KiB"."""
+    """The lesson and those of its Tries whose loads the page counts: "Try 1: 2048 × 2 × 4 bytes = 16 KiB"."""
     text = (ROOT / f"{PAGE}.md").read_text(encoding="utf-8")
     counted = re.findall(r"(This step|Try \d|Here): (\d+)(?: threads)? × (\d+)(?: loads)? × (\d+) bytes = \d+ KiB", text)
-    if [name for name, *_ in counted] != ["This step", "Try 2", "Here", "Try 1"]:
-        raise ValueError(f"{PAGE}.md does not count the loads of this step and of Tries 1 to 3 as book/extensions/flight.py expects it")
+    if [name for name, *_ in counted] != ["This step", "Here", "Try 1"]:
+        raise ValueError(f"{PAGE}.md does not count the loads of this step and of Tries 1 and 2 as book/extensions/flight.py expects it")
     tries = {int(row["try"]): row for row in rows("tries.csv") if row["step"] == PAGE.split("/")[0]}
     found = []
     for name, threads, loads, width in counted:
-        number = {"This step": 0, "Here": 3}.get(name) or int(name[-1] if name.startswith("Try") else 0)
+        number = {"This step": 0, "Here": 2}.get(name) or int(name[-1] if name.startswith("Try") else 0)
         row = tries[number or 1]
         milliseconds = float(row["after_ms" if number else "before_ms"])
         found.append(Measured(f"Try {number}" if number else "as written", int(loads), int(threads), int(threads) * int(loads) * int(width),

@@ -12,9 +12,18 @@ Player.hasEditor = () => typeof window.CodeMirror === "function";
 
 const CUDA = "__global__ __device__ __host__ __shared__ __constant__ __restrict__ __launch_bounds__ __forceinline__ __noinline__ __align__ __cluster_dims__";
 
-function cudaMode() {
+const PLAIN = new Set(["def", "number", "operator", "variable", "variable-2", "variable-3"]); // tokens without a colour
+
+// Defines the mode "cuda": C++ with CUDA's words. Plain tokens get no elements of their own, of which a long text has thousands.
+function defineMode() {
     const cpp = CodeMirror.resolveMode("text/x-c++src"), words = Object.fromEntries(CUDA.split(" ").map((word) => [word, true]));
-    return {...cpp, keywords: {...cpp.keywords, ...words}};
+    CodeMirror.defineMode("cuda", (options) => {
+        const mode = CodeMirror.getMode(options, {...cpp, keywords: {...cpp.keywords, ...words}}), {token} = mode;
+        return Object.assign(mode, {token(stream, state) {
+            const kind = token(stream, state);
+            return PLAIN.has(kind) ? null : kind;
+        }});
+    });
 }
 
 const OWN = "player"; // the origin of a change that the player makes
@@ -32,7 +41,8 @@ function setKeys(code, run) {
 }
 
 function create(box, label, run) {
-    const code = CodeMirror(box, {mode: cudaMode(), lineNumbers: true, indentUnit: 4, matchBrackets: true, lineWrapping: true, viewportMargin: Infinity});
+    defineMode();
+    const code = CodeMirror(box, {mode: "cuda", lineNumbers: true, indentUnit: 4, matchBrackets: true, lineWrapping: true, viewportMargin: Infinity});
     const field = code.getInputField();
     field.setAttribute("aria-label", label);
     field.setAttribute("aria-multiline", "true");
@@ -170,7 +180,7 @@ const revealInMiddle = (editor, line, lines) => reveal(editor, line, editor.code
 function setText(editor, owner, text) {
     const {code, docs} = editor, isNew = !docs.has(owner);
     if (isNew)
-        docs.set(owner, CodeMirror.Doc(text, cudaMode()));
+        docs.set(owner, CodeMirror.Doc(text, "cuda"));
     if (code.getDoc() !== docs.get(owner))
         code.swapDoc(docs.get(owner));
     if (code.getValue() !== text)
@@ -206,6 +216,8 @@ function revealLit(editor) {
 
 // Calls a function that changes text and marks; the editor is laid out once, at the end. A button that is replaced keeps the focus.
 function update(editor, change) {
+    if (editor.isUpdating)
+        return change();
     const focused = editor.box.contains(document.activeElement) && document.activeElement.dataset.line;
     editor.isUpdating = true;
     editor.code.operation(change);

@@ -5,6 +5,7 @@ const Player = (window.Player = window.Player || {});
 const folder = document.currentScript && document.currentScript.src.replace(/[^/]*$/, "");
 const MAX_CACHED = 24;
 const scripts = new Map(), cache = new Map(), models = new WeakMap();
+const ahead = new Map(); // the runs started by runAhead that have not ended, by key
 let last = Promise.resolve(), running = null;
 
 // Loads a classic script from this folder, once.
@@ -47,8 +48,15 @@ Player.run = async function (owner, program, request) {
     owner.wanted = key;
     if (running && (running.owner === owner || running.owner.yields))
         window.Simulator.stop();
-    const result = cache.get(key) || store(key, await queued(() => (owner.wanted === key ? cache.get(key) || runNow(owner, program, request) : null)));
+    const result = cache.get(key) || (await ahead.get(key)) || store(key, await queued(() => (owner.wanted === key ? cache.get(key) || runNow(owner, program, request) : null)));
     return owner.wanted === key ? result : null;
+};
+
+// Starts a run before the part that shows its result exists. The same request to Player.run takes its result, or its place if it failed.
+Player.runAhead = function (program, request) {
+    const key = keyOf(program, request);
+    if (!ahead.has(key))
+        ahead.set(key, Player.run({}, program, request).catch(() => null).finally(() => ahead.delete(key)));
 };
 
 const keyOf = (program, request) => JSON.stringify([program.name, request]);

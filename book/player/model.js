@@ -91,10 +91,10 @@ function kind(row) {
 
 // The numbers of the pieces of `size` bytes that a row accesses.
 function pieces(row, size) {
-    const found = new Set();
+    const found = new Set(), bytes = Math.max(row.bytes, 1);
     for (const {address} of accesses(row))
-        for (let byte = address; byte < address + Math.max(row.bytes, 1); byte += Math.min(size, WORD))
-            found.add(Math.floor(byte / size));
+        for (let piece = Math.floor(address / size); piece * size < address + bytes; piece++)
+            found.add(piece);
     return found;
 }
 
@@ -262,7 +262,8 @@ function firstAccesses(rows, size, wanted) {
     for (const row of rows.filter(wanted)) {
         const known = (first[row.memory] = first[row.memory] || new Map());
         for (const piece of pieces(row, size))
-            known.set(piece, Math.min(row.step, known.get(piece) ?? row.step)); // rows come warp by warp
+            if (!(known.get(piece) <= row.step)) // rows come warp by warp
+                known.set(piece, row.step);
     }
     return first;
 }

@@ -35,8 +35,8 @@ async function showBoth(player, isOver) {
     Player.wait(player.figure, false);
     if (!isCached) {
         agree(player);
+        Player.reveal(player.figure); // before what needs a layout, which would be another one than the hidden player's
         show(player);
-        Player.reveal(player.figure);
         await new Promise((done) => setTimeout(done)); // lets the browser paint the figure before the next model is made
     }
     const beside = await runBeside(player);
@@ -45,11 +45,11 @@ async function showBoth(player, isOver) {
     player.beside = beside;
     const wasExecuted = player.isExecuted;
     agree(player);
+    Player.reveal(player.figure);
     if (isCached || player.isExecuted !== wasExecuted)
         show(player);
     else if (beside)
         showComparison(player);
-    Player.reveal(player.figure);
 }
 
 // Runs and shows the chosen side, then the run to compare with. A later request makes this one end silently. True if this
@@ -434,18 +434,31 @@ function stepOf(player, name, number) {
 
 // ---- Start
 
-async function begin(figure) {
+// A figure's player before it has parts. Its first runs start, unless it waits.
+async function load(figure) {
     const {program, before} = figure.dataset;
     const second = before && Player.program(before).catch(() => null); // one side is enough
     const programs = [await Player.program(program), await second].filter(Boolean);
-    const own = Player.pane(document.querySelectorAll("figure.player").length > 1 ? `, ${programs[0].title}` : ""), other = Player.pane(" of the second pane"), boxes = {...Player.boxes(), ...own.boxes};
-    const player = {figure, boxes, own, other, source: own.source, sides: programs.map(side), side: 0, n: Player.sizeToBegin(figure, programs[0]), block: 0, order: null,
-        step: null, thread: null, playing: null, speed: 8, flagged: NONE, beside: null, isExecuted: false, wantsDouble: false, error: "", noBlock: "", request: 0,
-        timer: 0, data: "lesson", showsChanges: false, remarkAt: null, shown: 0};
-    Object.assign(player, {rerun: () => rerun(player), show: () => show(player), showTools: () => showTools(player), showFinding: () => showFinding(player),
-        besideOf: () => besideOf(player), choose: (number) => choose(player, number), double: () => double(player)});
+    const player = {figure, sides: programs.map(side), side: 0, n: Player.sizeToBegin(figure, programs[0]), block: 0, order: null, step: null, thread: null,
+        playing: null, speed: 8, flagged: NONE, beside: null, isExecuted: false, wantsDouble: false, error: "", noBlock: "", request: 0, timer: 0, data: "lesson", showsChanges: false, remarkAt: null, shown: 0};
     if (!("wait" in figure.dataset))
-        Player.runAhead(player);
+        player.sides.forEach((one) => Player.runAhead(one.program, Player.requestOf(player, one, player.block)));
+    return player;
+}
+
+const loaded = new WeakMap(); // the promise of each figure's player before it has parts
+
+function playerToBegin(figure) {
+    if (!loaded.has(figure))
+        loaded.set(figure, load(figure));
+    return loaded.get(figure);
+}
+
+async function begin(figure) {
+    const player = await playerToBegin(figure), [{program}] = player.sides;
+    const own = Player.pane(document.querySelectorAll("figure.player").length > 1 ? `, ${program.title}` : ""), other = Player.pane(" of the second pane"), boxes = {...Player.boxes(), ...own.boxes};
+    Object.assign(player, {own, other, boxes, source: own.source, rerun: () => rerun(player), show: () => show(player), showTools: () => showTools(player), showFinding: () => showFinding(player),
+        besideOf: () => besideOf(player), choose: (number) => choose(player, number), double: () => double(player)});
     if ("wait" in figure.dataset)
         foldCounts(player);
     addEditor(player);
@@ -453,7 +466,7 @@ async function begin(figure) {
     boxes.columns.append(own.text, own.machine);
     player.time = Player.timeLine((name, number) => act(player, name, number));
     figure.addEventListener("keydown", player.time.pressed);
-    boxes.look.hidden = !Player.mayLookBack(programs[0]);
+    boxes.look.hidden = !Player.mayLookBack(program);
     figure.prepend(element("div", {class: "pl-live"}, boxes.bar, boxes.state, boxes.columns, Player.note(), player.time.whole, boxes.findings, boxes.printed, boxes.folded || boxes.counters, boxes.analysis, boxes.look, boxes.said), boxes.print);
     await showFirst(player);
     redrawWhenChanged(player);
@@ -474,8 +487,8 @@ async function showFirst(player) {
     Player.wait(figure, "wait" in figure.dataset);
     if (Player.isWaiting(figure)) {
         figure.setAttribute("aria-busy", "false");
-        show(player);
         Player.reveal(figure);
+        show(player);
     } else if (!(await rerun(player)) && !player.sides[0].model)
         throw new Error(player.error);
 }
@@ -563,13 +576,15 @@ async function openLink(isOpen) {
         await Player.restoreText(player);
 }
 
-// The simulator starts, and the programs load, while the page is laid out.
+// The simulator starts, the programs load, and the first runs start while the page is laid out.
 function start() {
-    const figures = [...document.querySelectorAll("figure.player")], programs = figures.flatMap(({dataset}) => [dataset.program, dataset.before]).filter(Boolean);
+    const figures = [...document.querySelectorAll("figure.player")];
     if (figures.some(({dataset}) => !("wait" in dataset)))
         Player.prepare();
-    programs.forEach((name) => Player.program(name).catch(() => null)); // the player that needs it reports the error
-    figures.forEach(whenSeen);
+    figures.forEach((figure) => {
+        playerToBegin(figure).catch(() => null); // begin() reports the error
+        whenSeen(figure);
+    });
     openLink(false);
     addEventListener("hashchange", () => openLink(true));
     addEventListener("beforeprint", () => document.querySelectorAll(".pl-still").forEach((still) => (still.open = true)));

@@ -81,11 +81,5 @@ async function runNearest(player, one, isOver) {
     return true;
 }
 
-// Starts the player's first runs while its parts are created; their results are cached.
-function runAhead(player) {
-    const ahead = player.sides.map((one) => Player.run({}, one.program, requestOf(player, one, player.block)));
-    ahead.forEach((run) => run.catch(() => null)); // the player's own run reports the error
-}
-
-Object.assign(Player, {requestOf, runNearest, runBeside, besideOf, agree, runAhead});
+Object.assign(Player, {requestOf, runNearest, runBeside, besideOf, agree});
 })();

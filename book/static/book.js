@@ -3,14 +3,15 @@
 
 // Makes elements that are wider than the page scrollable with the keyboard; figures say that they scroll (book.css).
 function reachScrollers() {
-    for (const box of document.querySelectorAll(".table-wrapper, .highlight pre, figure.drawn, .pl-still")) {
-        const isWide = box.scrollWidth > box.clientWidth;
-        box.classList.toggle("scrolls", isWide);
-        if (isWide)
+    const boxes = [...document.querySelectorAll(".table-wrapper, .highlight pre, figure.drawn, .pl-still")];
+    const areWide = boxes.map((box) => box.scrollWidth > box.clientWidth); // all reads first: one after a change needs a layout
+    boxes.forEach((box, k) => {
+        box.classList.toggle("scrolls", areWide[k]);
+        if (areWide[k])
             box.tabIndex = 0;
         else
             box.removeAttribute("tabindex");
-    }
+    });
 }
 
 // Opens a closed fold that a link leads into.
@@ -32,9 +33,10 @@ function fillMeaningsAndIcons() {
         button.innerHTML = icons.map(([when, name]) => `<svg class="theme-icon-when-${when}"><use href="#svg-${name}"></use></svg>`).join("");
 }
 
-// Keeps the explanation of a word within the window.
-function turnMeanings() {
-    for (const word of document.querySelectorAll("a.word"))
+// Keeps the explanation of a word, which appears when the word is pointed at or has the focus, within the window.
+function turnMeaning({target}) {
+    const word = target.closest && target.closest("a.word");
+    if (word)
         word.classList.toggle("to-the-left", word.getBoundingClientRect().left > document.documentElement.clientWidth / 2);
 }
 
@@ -65,13 +67,10 @@ function offerTries() {
     }
 }
 
-function update() {
-    reachScrollers();
-    turnMeanings();
-}
-
-document.addEventListener("DOMContentLoaded", () => { fillMeaningsAndIcons(); namePlaces(); offerTries(); update(); openFold(); });
-window.addEventListener("resize", update);
+document.addEventListener("DOMContentLoaded", () => { fillMeaningsAndIcons(); namePlaces(); offerTries(); reachScrollers(); openFold(); });
+window.addEventListener("resize", reachScrollers);
 window.addEventListener("hashchange", openFold);
 window.addEventListener("beforeprint", openAll);
-document.addEventListener("toggle", update, true);
+document.addEventListener("toggle", reachScrollers, true);
+document.addEventListener("pointerover", turnMeaning);
+document.addEventListener("focusin", turnMeaning);

@@ -4,6 +4,7 @@ The program (check_program.c) is another process, which is not trusted. It may c
 read the array, and cannot access the sums and the counters. check.py starts both."""
 
 import ctypes
+import itertools
 import json
 import math
 import os
@@ -13,6 +14,7 @@ import sys
 QUESTION = struct.Struct("<II12Q")  # as in check_program.c
 ANSWER = struct.Struct("<iI8Q")
 NUMBERS = 8  # of an answer
+KERNEL, START, LAST_ERROR, PEEK_ERROR, ERROR_NAME, ERROR_TEXT = 2, 4, 16, 17, 18, 19  # some of the questions
 STOP, COUNT, LAUNCH = range(3)  # the program's tasks; the last two are arguments of check_call, in the judge's part
 SUCCESS, INVALID_VALUE, OUT_OF_MEMORY, NOT_FOUND, NOT_SUPPORTED = 0, 1, 2, 500, 801  # of cudaError_t
 TO_DEVICE, TO_HOST, ON_DEVICE = 1, 2, 3  # of cudaMemcpyKind
@@ -75,10 +77,12 @@ class Device:
         self.cuda, self.program = ctypes.CDLL(library), program
         self.cuda.cudaGetErrorString.restype = self.cuda.cudaGetErrorName.restype = ctypes.c_char_p
         self.modules, self.kernels, self.allocations = [], [], {}  # the last: address: bytes
-        self.asked = self.launches = 0
+        self.asked = self.launches = self.copied = 0  # the last: bytes that copies within the device read during a run
         self.note = ""  # the program's first error
         self.over = ""  # the limit that it exceeded
         self.scratch = 0  # address of the memory that is kept between runs
+        self.inputs = []  # addresses of the last run's inputs, which a run with inputs of the same sizes reuses: a program must not know data by their address
+        self.expected = None  # the launch that a contract prescribes: grid, block and dynamic bytes
         kinds = [None, self.load, self.kernel, self.variable, self.launch, self.allocate, self.release, self.fill, self.write, self.copy,
                  self.read_back, self.attribute, self.occupancy, self.kernel_attributes, self.set_kernel_attribute, self.properties,
                  self.last_error, self.peek_error, self.error_name, self.error_text]
@@ -182,6 +186,7 @@ class Device:
             return INVALID_VALUE, (), b""
         if not self.is_device_memory(to):
             return self.read_back(numbers, data)
+        self.copied += count
         return self.cuda.cudaMemcpy(ctypes.c_void_p(to), ctypes.c_void_p(source), ctypes.c_size_t(count), ON_DEVICE), (), b""
 
     def read_back(self, numbers, data):
@@ -238,8 +243,16 @@ class Device:
             data = self.program.read(count)
             if kind == 0:
                 return ctypes.c_longlong(numbers[0]).value
+            if self.expected:
+                self.compare(kind, numbers)
             error, values, back = self.handlers[kind](numbers, data)
             self.answer(error, values, back)
+
+    def compare(self, kind, numbers):
+        """Remembers whether the program, during a contract's launch, asks for something else: its host code may use other memory, or another grid."""
+        allowed = kind in (KERNEL, LAST_ERROR, PEEK_ERROR, ERROR_NAME, ERROR_TEXT) or kind == START and self.launches == 0 and numbers[1:12] == self.expected
+        if not allowed:
+            self.remember("the program does more than the launch of the contract, or launches another grid")
 
     def answer(self, error, values, data=b""):
         self.program.write(ANSWER.pack(error, len(data), *values, *[0] * (NUMBERS - len(values))) + data)
@@ -247,7 +260,9 @@ class Device:
     def call(self, *task):
         """Gives the program a task; returns its result."""
         self.answer(SUCCESS, task)
-        return self.serve()
+        result = self.serve()
+        self.expected = None
+        return result
 
     def is_broken(self):
         """Whether a kernel has failed, after which no other runs. Other errors are cleared before the next run."""
@@ -271,22 +286,24 @@ class Device:
             if math.isnan(*FLOAT.unpack(word)):
                 self.remember(f"out[{k}] is NaN after pass {number}, although no element is NaN: it was computed from an uninitialised value")
 
-    def with_data(self, data):
-        """The address of new memory with these contents."""
-        _, (begin,), _ = self.new_memory(len(data))
-        self.cuda.cudaMemcpy(ctypes.c_void_p(begin), data, ctypes.c_size_t(len(data)), TO_DEVICE)
-        return begin
+    def with_data(self, arrays):
+        """The addresses of memory with these contents, of exactly their sizes."""
+        if list(map(self.allocations.get, self.inputs)) != list(map(len, arrays)):
+            self.release_all(self.inputs)
+            self.inputs = [self.new_memory(len(data))[1][0] for data in arrays]
+        for address, data in zip(self.inputs, arrays):
+            self.cuda.cudaMemcpy(ctypes.c_void_p(address), data, ctypes.c_size_t(len(data)), TO_DEVICE)
+        return self.inputs
 
     def run(self, task, data):
         """A run's outputs, as bytes. All its memory has exactly the right size, and uninitialised elements are NaN."""
-        self.launches, self.note, self.over, ours, inputs = 0, "", "", [], []
+        self.launches, self.copied, self.note, self.over, ours = 0, 0, "", "", []
+        ends = list(itertools.accumulate(task["inputs"]))
+        arrays = [data[end - count:end] for end, count in zip(ends, task["inputs"])]
+        inputs = self.with_data(arrays)
         try:
-            for count in task["inputs"]:
-                ours.append(self.with_data(data[:count]))
-                inputs.append((ours[-1], data[:count]))
-                data = data[count:]
-            outputs = self.reduced(task, ours) if task["passes"] else self.launched(task, ours)
-            return [] if self.has_changed(inputs) else outputs
+            outputs = self.reduced(task, inputs[0], ours) if task["passes"] else self.launched(task, inputs, ours)
+            return [] if self.has_changed(zip(inputs, arrays)) else outputs
         finally:
             self.release_all(ours)
 
@@ -298,9 +315,9 @@ class Device:
                 self.remember("the program changed an input array; it may only read it")
         return bool(self.note)
 
-    def reduced(self, task, ours):
-        """A whole reduction of the first array, pass by pass until one value is left."""
-        (left,), array, passes = task["numbers"], ours[0] + task["before"] * FLOAT_BYTES, 0
+    def reduced(self, task, begin, ours):
+        """A whole reduction of the array at `begin`, pass by pass until one value is left. ours: receives the addresses of the sums."""
+        (left,), array, passes = task["numbers"], begin + task["before"] * FLOAT_BYTES, 0
         while (left > 1 or passes == 0) and passes < MAX_PASSES and not self.note:
             count = self.call(COUNT, left)
             if not 1 <= count <= max(left - 1, 1):
@@ -318,14 +335,15 @@ class Device:
             array, left = sums, count
         return [data[:FLOAT_BYTES]]
 
-    def launched(self, task, ours):
-        """A single call of launch for the arrays, with scratch memory if the task has some."""
+    def launched(self, task, inputs, ours):
+        """A single call of launch for the arrays, with scratch memory if the task has some. ours: receives the addresses of the outputs."""
         scratch = self.scratch_for(task) if "scratch" in task else 0
-        inputs, outputs = list(ours), [self.new_memory(count)[1][0] for count in task["outputs"]]
+        outputs = [self.new_memory(count)[1][0] for count in task["outputs"]]
         ours += outputs
         for k in task.get("zeroed", []):
             self.fill([outputs[k], 0, task["outputs"][k]], b"")
         if not (self.note or self.over):
+            self.expected = task.get("launch")
             self.call(LAUNCH, *task["numbers"], *inputs, *outputs, scratch)
             if self.launches == 0:
                 self.remember("launch started no kernel")
@@ -359,7 +377,7 @@ def main():
         while task := judge.reads.readline():
             task = json.loads(task)
             outputs = device.run(task, judge.read(task["bytes"]))
-            answer = {"outputs": list(map(len, outputs)), "note": device.note, "launches": device.launches, "broken": device.is_broken(), "over": device.over}
+            answer = {"outputs": list(map(len, outputs)), "note": device.note, "launches": device.launches, "copied": device.copied, "broken": device.is_broken(), "over": device.over}
             judge.write(json.dumps(answer).encode() + b"\n" + b"".join(outputs))
         device.answer(SUCCESS, (STOP,))
     except Ended:

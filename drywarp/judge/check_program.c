@@ -437,7 +437,7 @@ API cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const
     return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, host, threads, dynamic_bytes, 0);
 }
 
-// ---- Errors; streams, which are synchronous
+// ---- Errors; the default stream, which is synchronous. A program cannot create others, because their order would not be checked.
 
 API cudaError_t cudaGetLastError(void)
 {
@@ -476,18 +476,6 @@ API cudaError_t cudaStreamSynchronize(cudaStream_t stream)
 {
     (void)stream;
     return cudaPeekAtLastError();
-}
-
-API cudaError_t cudaStreamCreate(cudaStream_t *stream)
-{
-    *stream = NULL;
-    return cudaSuccess;
-}
-
-API cudaError_t cudaStreamDestroy(cudaStream_t stream)
-{
-    (void)stream;
-    return cudaSuccess;
 }
 
 // ---- The judge's tasks

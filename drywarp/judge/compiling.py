@@ -85,8 +85,8 @@ def check_rules(code, shape):
     forbidden = next((word for word in shape.forbidden if re.search(rf"\b{word}\b", code)), None)
     if forbidden:
         raise ValueError(f"it has {forbidden}, which the task forbids")
-    for directive in re.findall(r"^\s*(?:#|%:|\?\?=)\s*(?:line\b|\d)(.*)", code.replace("\\\n", ""), re.M):
-        if not re.fullmatch(r'[\s\d]*("[^"]*")?[\s\d]*', directive) or "cooperative_groups" in directive:
+    for directive in re.findall(r"^[^\S\n]*(?:#|%:|\?\?=)[^\S\n]*(?:line\b|\d)(.*)", code.replace("\\\n", ""), re.M):
+        if not re.fullmatch(r'[\s\d]*(?:"[^"\\]*"[\s\d]*)?', directive) or "cooperative_groups" in directive:
             raise ValueError("#line is accepted only with a number and the name of a file of your own")
 
 

@@ -78,15 +78,15 @@ def kept(numbers, size):
 
 OPERATIONS = {
     "sum": shapes.SUM,
-    "max": Operation(lambda numbers, size: [[max(numbers)]]),
-    "min": Operation(lambda numbers, size: [[min(numbers)]]),
-    "argmax": Operation(lambda numbers, size: [[numbers.index(max(numbers))]], kinds=("int",)),
+    "max": Operation(lambda numbers, size: [[max(numbers)]], sign=-1),
+    "min": Operation(lambda numbers, size: [[min(numbers)]], sign=1),
+    "argmax": Operation(lambda numbers, size: [[numbers.index(max(numbers))]], kinds=("int",), sign=-1),
     "scan": shapes.SCAN,
     "exclusive scan": shapes.EXCLUSIVE_SCAN,
     "copy": Operation(lambda numbers, size: [numbers]),
     "sums of both": Operation(lambda numbers, size: [[a + b for a, b in halves(numbers)]], inputs=2),
     "dot product": Operation(lambda numbers, size: [[sum(a * b for a, b in halves(numbers))]], inputs=2, power=2),
-    "compaction": Operation(kept, outputs=("out", "count"), kinds=("", "int"), leaves_room=True),
+    "compaction": Operation(kept, outputs=("out", "count"), kinds=("", "int"), leaves_room=True, zeros=True),
     "scan of segments": Operation(of_segments(shapes.prefixes), keyed=True),
     "exclusive scan of segments": Operation(of_segments(shapes.prefixes_before), keyed=True),
     "sums of segments": Operation(of_segments(shapes.SUM.of), keyed=True),
@@ -263,21 +263,29 @@ class Contract(shapes.Shape):
                          counted_at=sizes[-1], promise=f"computes {lines['computes']}, according to {name}", limits=limits, goals_at=tuple(goals_at))
         self.elements, self.operation, self.zeroed = elements, computed, [computed.outputs.index(output) for output in zeroed]
         self.scratch = "scratch_count" in functions
+        self.sides, self.launch = sides, {key: lines.get(key, "0") for key in SHAPE} if "grid" in lines else {}
 
     @property
     def least_bytes(self):
         keys = shapes.width("int") * self.operation.keyed
         return shapes.count_of(self.counted_at) * (self.operation.inputs * shapes.width(self.elements) + keys)
 
+    def value(self, key, size):
+        """The numbers of a launch's `key` at a size."""
+        return numbers_of(self.launch[key], dict(zip(self.sides, size if isinstance(size, tuple) else (size,))))
+
     def case(self, size, run):
         count, computed = shapes.count_of(size), self.operation
         keys = shapes.drawn_keys(count) if computed.keyed else []
-        numbers = shapes.drawn(count * computed.inputs, self.elements)
-        inputs = [shapes.packed(keys, "int")] * computed.keyed + [shapes.packed(numbers[k:k + count], self.elements) for k in range(0, len(numbers), count)]
-        case = shapes.Case(size, {}, b"".join(inputs), keys + numbers, computed, self.elements)
+        units = shapes.drawn_unit(self.elements)
+        numbers = shapes.drawn(count * computed.inputs, self.elements, computed.power, computed.sign * run, computed.zeros)
+        inputs = [shapes.packed(keys, "int")] * computed.keyed + [shapes.packed(numbers[k:k + count], self.elements, units) for k in range(0, len(numbers), count)]
+        case = shapes.Case(size, {}, b"".join(inputs), keys + numbers, computed, self.elements, units)
         read = [len(output) * shapes.width(kind or self.elements) for output, kind in zip(case.expected, computed.kinds)]
         outputs = [len(inputs[-1]), *read[1:]] if computed.leaves_room else read
         sides = size if isinstance(size, tuple) else (size,)
+        if self.launch:
+            case.task["launch"] = [*(side for key in ("grid", "block") for side in [*self.value(key, size), 1, 1][:3]), *self.value("shared", size), 0, 0, 0, 0]
         case.task |= {"passes": False, "numbers": sides, "inputs": list(map(len, inputs)), "outputs": outputs, "read": read, "zeroed": self.zeroed}
         if self.scratch:
             case.task["scratch"] = "kept" if run else "fresh"

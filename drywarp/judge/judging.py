@@ -11,6 +11,7 @@ from drywarp.judge.verdicts import Answer, add_findings
 from drywarp.judge.words import NOT_TRIED
 
 NOT_SUPPORTED = "the simulator does not support this program"
+EXCUSED = "simulator: in tiles of more than 32 threads"  # the checker's note about accesses that it excuses by the name of their file, which a program can forge
 MAX_GUESSES = 3
 PROBES = 4  # runs with other data that must confirm a guess why a result is wrong
 
@@ -32,7 +33,7 @@ def guess(session, size, run, case, got):
 
 def one_size(session, size, answer):
     """The error at a size, "" for none. Makes several runs, each with other data."""
-    for run in range(session.shape.runs_at(size)):
+    for run in session.shape.runs_at(size, session.in_other_order):
         case = session.shape.case(size, run)
         reply = session.try_case(case)
         answer.over = answer.over or reply["over"]
@@ -41,8 +42,8 @@ def one_size(session, size, answer):
         if reply["over"]:
             return answer.over
         rows = session.counted(reply["launches"])
-        if run == 0 and rows:
-            count(shapes.totals(rows), size, answer)
+        if run == 0:
+            count(shapes.totals(rows, reply["copied"]) if rows else {}, size, answer)
         if reply["note"]:
             return f"no result{case.where}: {reply['note']}{session.fault()}"
         wrong = case.wrong(reply["outputs"])
@@ -53,12 +54,14 @@ def one_size(session, size, answer):
 
 
 def count(counters, size, answer):
-    """Adds the counters of a size to the answer, and the goals that they miss."""
+    """Adds the counters of a size to the answer, and the goals that they miss. counters: empty if the simulator has not counted every launch once."""
     shape = answer.shape
     if size == shape.counted_at:
         answer.counters = counters
-    if size in shape.goals_at:
-        where = "" if size == shape.counted_at else f" at {shapes.label(size)}"
+    where = "" if size == shape.counted_at else f" at {shapes.label(size)}"
+    if size in shape.goals_at and not counters:  # as when a kernel launches others; what was not counted is no pass
+        answer.missed.append(f"the launches{where} were not all counted")
+    elif size in shape.goals_at:
         answer.missed += [f"{counters[name]:,} {name}{where}, at most {most:,}" for name, most in shape.limits.items() if counters[name] > most]
 
 
@@ -144,8 +147,11 @@ def finish(session, answer):
     if device == UNSUPPORTED:
         reasons = [line.removeprefix("simulator: ") for line in session.said("device") if line.startswith("simulator:")]
         answer.unjudged = ": ".join([NOT_SUPPORTED, *reasons[:1]])
-    if device == CHECKER_ENDS_WITH and not found:
-        answer.findings[("", "")] = ["the checker reported findings, but their list is missing"]
+    is_incomplete = device not in (0, UNSUPPORTED, CHECKER_ENDS_WITH, sandbox.TIME_OVER)
+    if is_incomplete or device == CHECKER_ENDS_WITH and not found:
+        answer.findings[("", "")] = [f"the simulator {manner(device)}, and the list of the checker's findings is missing or incomplete"]
+    if any(line.startswith(EXCUSED) for line in session.said("device")):
+        answer.unjudged = answer.unjudged or f"{NOT_SUPPORTED}: it races in shared memory that CUDA reserves, as tiles of more than 32 threads of cooperative groups do"
 
 
 def whole_program(path, folder, options, answer):

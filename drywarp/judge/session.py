@@ -50,7 +50,7 @@ class Session:
 
     def __init__(self, program, options, seconds, **orders):
         self.folder = scratch.made(program.parent.parent.parent)
-        self.shape, self.limit, self.ended = options.shape, options.seconds, False
+        self.shape, self.limit, self.ended, self.in_other_order = options.shape, options.seconds, False, bool(orders.keys() & shapes.ORDER_SETTINGS)
         self.reported = 0  # lines of the simulator that were returned by fault()
         self.rows = 0  # rows of counters.csv from earlier runs
         to_device, from_program = os.pipe()

@@ -12,31 +12,50 @@ from typing import Callable, Optional
 from drywarp import files
 
 ROOT = Path(__file__).resolve().parents[2]
-UNIT = 16  # floats are whole sixteenths, -1 to 1 without 0: below 2^24 of them float addition is exact in any order (docs/check.md)
+# Elements are whole numbers of a random power of two. All their sums of absolute values stay below the greatest whole number up to which the type is exact,
+# so additions are exact in any order (docs/check.md). Large arrays have at least numbers up to LEAST, whose sums exceed it only in the worst case.
+LEAST = 16
+EXACT = {"float": 1 << 24, "double": 1 << 53, "int": 1 << 31, "unsigned": 1 << 32}
+UNITS = [2.0 ** power for power in range(17)]  # in 1: the absolute values of floats add up to less than 2^24, as a program in fixed point may assume
 CODES = {"float": "f", "double": "d", "int": "i", "unsigned": "I"}  # of array.array
 COUNTED_AT = 65536  # elements; tests/counters has the steps' counters at this size
 SIZES = [1, 2, 31, 32, 33, 255, 256, 257, 511, 512, 513, 1000, 1023, 1024, 1025, 2047, 2048, 2049, 4095, 4096, 4097, 5000, 16383, 16385,
          COUNTED_AT - 1, COUNTED_AT, COUNTED_AT + 1, 100003, 262147]
+SECOND = 8192  # elements; below it, runs are so short that each size has a third one
 LARGE = (1 << 20) + 1, 5 << 18  # the range of the large random size: more than 1,024 blocks of 1,024 threads
 # Additional runs: with interleaved blocks, so that dynamically scheduled work is shared, and in other orders of blocks, warps and lanes.
 ORDERS = [("with interleaved blocks", {"SIM_TOGETHER": 1}),
           *(("with blocks, warps and lanes in another order", {"SIM_BLOCK_ORDER": seed}) for seed in (1, 2))]
+
+ORDER_SETTINGS = {"SIM_TOGETHER", "SIM_BLOCK_ORDER"}
 
 COUNTERS = {"launches": None, "blocks": ["blocks"], "threads": ["threads"], "warp instructions": ["warp_instructions"], "load requests": ["global_load_requests"],
             "load sectors": ["global_load_sectors"], "shared loads and stores": ["shared_loads", "shared_stores"],
             "bank conflicts": ["bank_conflicts"], "block barriers": ["block_barriers"]}
 
 
-def totals(rows):
-    """The counters of a run, over its launches."""
+COPIED = {"load requests": 512, "load sectors": 32}  # bytes of a warp's widest load, and of a sector
+
+
+def totals(rows, copied=0):
+    """The counters of a run, over its launches. copied: bytes that the host copied within the device, which count as vector loads."""
     rows = [row | {"blocks": row["grid"], "threads": int(row["grid"]) * files.threads(row["block"])} for row in rows]
-    return {name: sum(int(row[column]) for row in rows for column in columns) if columns else len(rows) for name, columns in COUNTERS.items()}
+    found = {name: sum(int(row[column]) for row in rows for column in columns) if columns else len(rows) for name, columns in COUNTERS.items()}
+    return found | {name: found[name] + -(-copied // count) for name, count in COPIED.items()}
 
 
-def drawn(count, elements="float"):
-    """Random elements, as whole numbers; for floats in sixteenths."""
-    numbers = [(byte & 15) + 1 if byte & 16 else -(byte & 15) - 1 for byte in secrets.token_bytes(count)]
-    return [abs(number) for number in numbers] if elements == "unsigned" else numbers
+def greatest(count, elements, power=1):
+    """The greatest random element of an array of this many. Half of the arrays have the small LEAST, so that elements repeat."""
+    exact = EXACT[elements] // 2 // count
+    return max(LEAST, secrets.choice((LEAST, exact if power == 1 else math.isqrt(exact))))
+
+
+def drawn(count, elements="float", power=1, sign=0, zeros=False):
+    """Random elements, as whole numbers of a unit. sign: that of all of them, if it is not 0; zeros: whether some are 0."""
+    words, most = array.array("Q", secrets.token_bytes(8 * count)), greatest(count, elements, power)
+    sign = 1 if elements == "unsigned" else sign
+    numbers = [(word >> 1) % most + 1 if sign > 0 or word & 1 and not sign else -((word >> 1) % most) - 1 for word in words]
+    return [0 if zeros and word >> 60 == 0 else number for number, word in zip(numbers, words)]
 
 
 def drawn_keys(count):
@@ -50,14 +69,14 @@ def width(elements):
     return array.array(CODES[elements]).itemsize
 
 
-def unit(elements):
-    return UNIT if elements in ("float", "double") else 1
+def drawn_unit(elements):
+    """The random number of units in 1; 1 for whole numbers."""
+    return secrets.choice(UNITS) if elements in ("float", "double") else 1
 
 
-def packed(numbers, elements):
-    """An array of such elements, as bytes."""
-    scale = unit(elements)
-    return array.array(CODES[elements], [number / scale for number in numbers] if scale > 1 else numbers).tobytes()
+def packed(numbers, elements, units=1):
+    """An array of such elements, as bytes. units: in 1."""
+    return array.array(CODES[elements], [number / units for number in numbers] if units != 1 else numbers).tobytes()
 
 
 def between(low, high):
@@ -87,6 +106,8 @@ class Operation:
     outputs: tuple = ("out",)
     kinds: tuple = ("",)
     inputs: int = 1  # arrays of the same size, concatenated in numbers
+    sign: int = 0  # of all elements in the second run, which shows a wrong initial value; 0: random
+    zeros: bool = False  # whether the elements include 0
     keyed: bool = False  # the first input is the elements' keys, an array of int: their segment numbers, 0, 1, 2 and so on
     of_rows: bool = False  # its size is rows x columns
     leaves_room: bool = False  # the first output is as large as the array, and only its expected part is checked
@@ -142,6 +163,7 @@ class Case:
     numbers: list  # of the arrays
     operation: Operation
     elements: str
+    units: float = 1  # of the elements in 1
     where: str = ""  # what messages about this run add to the size
 
     @functools.cached_property
@@ -153,16 +175,17 @@ class Case:
         lists = []
         for k, (kind, data) in enumerate(zip(self.operation.kinds, outputs)):
             values, scale = array.array(CODES[kind or self.elements], data).tolist(), self.scale(k)
-            lists.append([value * scale for value in values] if scale > 1 else values)
+            lists.append([value * scale for value in values] if scale != 1 else values)
         return lists
 
     def scale(self, k):
         """The units of output k in 1."""
-        return 1 if self.operation.kinds[k] else unit(self.elements) ** self.operation.power
+        return 1 if self.operation.kinds[k] else self.units ** self.operation.power
 
     def shown(self, number, k):
         """A number of output k."""
-        return f"{number / self.scale(k):.4f}" if self.scale(k) > 1 else f"{number}"
+        value = number / self.scale(k)
+        return f"{number}" if self.elements not in ("float", "double") or self.operation.kinds[k] == "int" else f"{value:.4f}" if value * 10000 % 1 == 0 else f"{value:.9g}"
 
     def wrong(self, got):
         """The error in the outputs; "" for none."""
@@ -195,9 +218,8 @@ class Shape:
     counters: str = ""  # their file in tests/counters
     timed_by: str = ""  # the command that measures such a program on a GPU
     sizes: tuple = tuple(SIZES)
-    orders_at: tuple = ((COUNTED_AT,), (4097,), (4097,))  # for each of ORDERS, the sizes that run in it
+    orders_at: tuple = ((COUNTED_AT,), (4097, 100003), (4097, 262147))  # for each of ORDERS, the sizes that run in it
     counted_at: object = COUNTED_AT
-    runs: int = 2  # of each size that is not large
     promise: str = ""  # the contract's description of it
     limits: dict = dataclasses.field(default_factory=dict)  # a counter's name: its limit at goals_at
     forbidden: tuple = ()  # names that the program may not have, and libraries whose headers it may not include
@@ -211,38 +233,49 @@ class Shape:
     def case(self, size, run):
         raise NotImplementedError
 
-    def runs_at(self, size):
-        """The number of runs of a size; one of a large size, which takes long."""
-        return 1 if count_of(size) >= LARGE[0] else self.runs
+    def runs_at(self, size, in_other_order=False):
+        """The runs of a size, by number: the first and the second one differ."""
+        return (0, 1)
 
     def with_random_sizes(self):
-        """A copy with three more sizes: any, one near a power of two, and a large one. Each also runs in one of ORDERS."""
-        draws = (lambda: between(3, self.sizes[-1])), near_power_of_two, (lambda: LARGE[0] + secrets.randbelow(LARGE[1] - LARGE[0]))
+        """A copy with four more sizes: any, one near a power of two, one above all others, and a large one. Each also runs in one of ORDERS."""
+        draws = (lambda: between(3, self.sizes[-1])), near_power_of_two, (lambda: self.sizes[-1] + 1 + secrets.randbelow(LARGE[0] - self.sizes[-1] - 1)), \
+            (lambda: LARGE[0] + secrets.randbelow(LARGE[1] - LARGE[0]))
         new = []
         for draw in draws:
             new.append(next(size for size in iter(draw, None) if size not in {*self.sizes, *new}))
-        orders_at = tuple((*sizes, size) for sizes, size in zip(self.orders_at, new))
+        orders_at = tuple((*sizes, *more) for sizes, more in zip(self.orders_at, (new[:1], new[1:3], new[3:])))
         return dataclasses.replace(self, sizes=tuple(sorted({*self.sizes, *new})), orders_at=orders_at)
 
 
-class Sums(Shape):
+class Step(Shape):
+    """A step of a ladder."""
+
+    def runs_at(self, size, in_other_order=False):
+        """Run 2 repeats run 0 at the same address with other data, for a program that keeps results. A size above the public ones takes long: its second run is in another order."""
+        if size > SIZES[-1]:
+            return (1,) if in_other_order else (0,)
+        return (0, 2, 1) if size < SECOND or size == COUNTED_AT else (0, 1)
+
+
+class Sums(Step):
     """A step of the first ladder: passes that reduce the array to one sum."""
 
     def case(self, size, run):
-        before = run  # offset of the array in its allocation, in elements: 0 is aligned to 16 bytes, 1 is not
-        data = drawn(before + size)
+        before = run % 2  # offset of the array in its allocation, in elements: 0 is aligned to 16 bytes, 1 is not
+        data, units = drawn(before + size), drawn_unit("float")
         task = {"passes": True, "numbers": [size], "inputs": [4 * len(data)], "before": before}
         where = " in an array that is not aligned to 16 bytes" if before else ""
-        return Case(size, task, packed(data, "float"), data[before:], SUM, "float", where)
+        return Case(size, task, packed(data, "float", units), data[before:], SUM, "float", units, where)
 
 
-class Scans(Shape):
-    """A step of the second ladder. Its scratch memory is uninitialised in the first run; the second run reuses it."""
+class Scans(Step):
+    """A step of the second ladder. Its scratch memory is uninitialised in the first run; the others reuse it."""
 
     def case(self, size, run):
-        data = drawn(size)
-        task = {"passes": False, "numbers": [size, run], "inputs": [4 * size], "outputs": [4 * size], "read": [4 * size], "scratch": "fresh" if run == 0 else "kept"}
-        return Case(size, task, packed(data, "float"), data, EXCLUSIVE_SCAN if run else SCAN, "float", ", exclusive" if run else "")
+        data, units, exclusive, kept = drawn(size), drawn_unit("float"), run % 2, run > 0 and size <= SIZES[-1]
+        task = {"passes": False, "numbers": [size, exclusive], "inputs": [4 * size], "outputs": [4 * size], "read": [4 * size], "scratch": "kept" if kept else "fresh"}
+        return Case(size, task, packed(data, "float", units), data, EXCLUSIVE_SCAN if exclusive else SCAN, "float", units, ", exclusive" if exclusive else "")
 
 
 REDUCE = Sums(("partial_count", "launch"), """

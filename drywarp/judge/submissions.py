@@ -11,7 +11,7 @@ from drywarp.judge import compiling
 from drywarp.judge.words import clean
 
 MAX_MEMBERS, MAX_PROGRAMS = 2000, 50  # of a zip file; programs of one student
-OF_MOODLE = re.compile(r"(.*)_(\d+)_assignsubmission_[^_]*(?:_(.*))?", re.S)  # a folder or file: the student's full name, Moodle's number, the file's name
+OF_MOODLE = re.compile(r"(.*?)_(\d+)_assignsubmission_[^_]*(?:_(.*))?", re.S)  # a folder or file: the student's full name, Moodle's number, the file's name
 OF_CANVAS = re.compile(r"([^_]+)_(?:LATE_)?(\d+)_(\d+)_(.+)", re.S)  # a file: the student's name in one word, Canvas's id of the student, and of the submission
 ROSTER = ("login", "name", "id")  # the columns of a roster; others, such as e-mail, are ignored
 
@@ -41,6 +41,8 @@ def unzipped(archive, folder):
         with zipfile.ZipFile(archive) as file:
             for k, member in enumerate(file.infolist()[:MAX_MEMBERS]):
                 is_link = (member.external_attr >> 16) & 0o170000 == 0o120000
+                if len(found) > MAX_PROGRAMS:  # of one student; more would only fill the disk
+                    break
                 if is_link or member.is_dir() or ".." in Path(member.filename).parts or not is_program(Path(member.filename.lstrip("/"))):
                     continue
                 with file.open(member) as opened:

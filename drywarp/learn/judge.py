@@ -16,7 +16,7 @@ from pathlib import Path
 
 from drywarp.judge import compiling, processes, sandbox, scratch, verdicts
 from drywarp.judge.means import device_python
-from drywarp.judge.session import DEVICE_FILE, DEVICE_MEMORY, findings_in
+from drywarp.judge.session import CHECKER_ENDS_WITH, DEVICE_FILE, DEVICE_MEMORY, findings_in
 from drywarp.learn import exercise as exercises
 
 ROOT = exercises.ROOT
@@ -139,7 +139,11 @@ class Session:
 
     def end(self):
         """Waits for the device; returns why it was stopped, or ""."""
-        return f"stopped: it takes longer than {SECONDS} seconds" if processes.end_device(self.device) == sandbox.TIME_OVER else ""
+        status = processes.end_device(self.device)
+        if status == sandbox.TIME_OVER:
+            return f"stopped: it takes longer than {SECONDS} seconds"
+        is_lost = status not in (0, CHECKER_ENDS_WITH) or status == CHECKER_ENDS_WITH and not self.findings()
+        return "the run was stopped before the checker could report its findings" if is_lost else ""
 
     def counters(self):
         """One row for each launch so far."""

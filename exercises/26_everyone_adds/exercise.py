@@ -13,7 +13,7 @@ EXERCISE = dict(
            "An atomic operation reads, adds and writes without interruption by another thread.",
            "atomicAdd(total, in[i]);"),
     why="If many threads add to one variable, they must add atomically. Then no addition is lost, but their order is undefined.",
-    lesson="step10_singlepass/README.md",
+    lesson="step11_singlepass/README.md",
     kernel="sum", data=data, sizes=(1, 32, 255, 256, 257, 1000), random_sizes=(1, 3000, 1),
     wrong=(
         ("atomicAdd(total, in[i])", "atomicExch(total, *total + in[i])"),

@@ -13,7 +13,7 @@ EXERCISE = dict(
            "Only the thread that holds the block's sum calls atomicAdd.",
            "The answer of exercise 19, with atomicAdd(total, own); instead of out[blockIdx.x] = own;"),
     why="Atomic additions to one address are executed one after the other. Now a block makes 1 of them instead of 256; the other additions form a tree.",
-    lesson="step10_singlepass/README.md",
+    lesson="step11_singlepass/README.md",
     kernel="sum", data=data, grid=lambda n: n // 256, sizes=(256, 512, 2560), random_sizes=(256, 4096, 256),
     goals=(Goal("atomic operations per block", "atomics", True, 1),),
     wrong=(

@@ -13,7 +13,7 @@ EXERCISE = dict(
            "atomicAdd returns the previous value; the block that gets gridDim.x - 1 is the last. The next launch must find 0 again.",
            "is_last = atomicAdd(&blocks_done, 1) == gridDim.x - 1;  and at the end of the last block's work: blocks_done = 0;"),
     why="A block cannot wait for all others, but with an atomic counter it can detect that it is the last one. That block also has to reset the counter.",
-    lesson="step10_singlepass/README.md",
+    lesson="step11_singlepass/README.md",
     kernel="sum", data=data, grid=lambda n: n // 256, sizes=(256, 512, 2560, 512), random_sizes=(256, 4096, 256),
     equivalent={"fence2": "the checker accepts the block's barrier after the counter as the reader's fence (simulator/checker.md)"},
     wrong=(

@@ -13,7 +13,7 @@ EXERCISE = dict(
            "__threadfence() orders a thread's accesses before it and after it, for all threads of the device. The writer and the reader both need one.",
            "__threadfence(); before the atomicInc, and again before the loop that reads part."),
     why="An atomic operation does not order other accesses. The writer's fence orders its store before the atomic operation, the reader's fence orders its loads after it.",
-    lesson="step10_singlepass/README.md",
+    lesson="step11_singlepass/README.md",
     kernel="largest", data=data, block=32, grid=lambda n: n // 32, sizes=(32, 64, 320, 1280), random_sizes=(32, 2560, 32),
     wrong=(
         ("        part[blockIdx.x] = own;\n        __threadfence();\n", "        part[blockIdx.x] = own;\n"),

@@ -13,7 +13,7 @@ EXERCISE = dict(
            "A warp without elements loads nothing, but it executes every shuffle and adds its 0.",
            "Loads: 900 / 32, rounded up. Shuffles: 5 in each of 32 warps. Atomic operations: 32."),
     why="Three of 32 warps have no element, so there are 29 requests. They still execute all shuffles and the atomic addition: 160 shuffles and 32 atomic operations in all.",
-    lesson="step10_singlepass/README.md",
+    lesson="step11_singlepass/README.md",
     kernel="sum", data=data, sizes=(900,), random_sizes=(900, 900, 1),
     questions=(Count("load requests", "global_load_requests"), Count("shuffles", "shuffles"), Count("atomic operations", "atomics")),
     wrong=(("load requests", (28, 32, 900)), ("shuffles", (5, 20, 145, 4500, 5120)), ("atomic operations", (1, 4, 28, 29, 900))),

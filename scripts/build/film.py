@@ -4,13 +4,13 @@
 Each frame shows a step of the run, independent of a clock: two recordings of the same figure are alike."""
 
 import io
-import os
 import shutil
 import sys
 import tempfile
 from pathlib import Path
 
 from drywarp.errors import Parser
+from drywarp.files import whole
 from drywarp.page import SCRIPTS
 
 PLAYER = Path(__file__).resolve().parents[2] / "book/player"
@@ -96,9 +96,8 @@ def write(film, path):
     """Writes an animated WebP: endless and lossless."""
     from PIL import Image
     first, *others = (Image.open(io.BytesIO(picture)).convert("RGB") for picture in film.pictures)
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
-    first.save(unfinished, format="WEBP", save_all=True, append_images=others, duration=film.durations, loop=0, lossless=True, quality=100, method=4)
-    os.replace(unfinished, path)
+    with whole(path, "wb") as file:
+        first.save(file, format="WEBP", save_all=True, append_images=others, duration=film.durations, loop=0, lossless=True, quality=100, method=4)
 
 
 def main():

@@ -2,7 +2,7 @@
 """Runs the labelled programs and compares the findings with their labels: tests/labelled/labels.csv. Warnings count as errors.
 
 labelled.py sim [--output FILE] FOLDER   on the simulator, whose programs lie in FOLDER: what its checker reports, a CSV and one line
-labelled.py gpu --output FILE            on a GPU, under compute-sanitizer's racecheck and synccheck: each case's exit status (99: errors were
+labelled.py gpu --output FILE            on a GPU, under compute-sanitizer's tools: each case's exit status (99: errors were
                                          found, 124: stopped after 25 s) and how many errors
 
 `finds` of a label lists kinds of findings, at least one of which must be reported; those in `also` may be reported, others must not. A case without `finds` is
@@ -127,11 +127,11 @@ def sanitized(folder, program, case, tool):
 
 
 def on_gpu(options):
-    rows = labels()
+    rows = [row for row in labels() if options.only in (None, row["program"])]
+    jobs = [(row, tool) for row in sorted(rows, key=lambda row: (row["program"], row["case"])) for tool in options.tools]
     with tempfile.TemporaryDirectory() as directory, ThreadPoolExecutor(os.cpu_count()) as pool:
         list(pool.map(lambda program: build_for_gpu(Path(directory), program), sorted({row["program"] for row in rows})))
-        found = list(pool.map(lambda job: sanitized(Path(directory), job[0]["program"], job[0]["case"], job[1]),
-                              [(row, tool) for tool in ("racecheck", "synccheck") for row in sorted(rows, key=lambda row: (row["program"], row["case"]))]))
+        found = list(pool.map(lambda job: sanitized(Path(directory), job[0]["program"], job[0]["case"], job[1]), jobs))
     write(options.output, ["program", "case", "tool", "status", "errors"], found)
     return 0
 
@@ -144,6 +144,8 @@ def main():
     sim.add_argument("folder", type=Path, help="where the built programs lie")
     sim.set_defaults(does=on_simulator)
     gpu.add_argument("--output", type=Path, required=True)
+    gpu.add_argument("--only", metavar="PROGRAM", help="one of tests/labelled/*.cu, without its ending")
+    gpu.add_argument("--tools", nargs="+", default=["racecheck", "synccheck"], help="those for races by default")
     gpu.set_defaults(does=on_gpu)
     options = parser.parse_args()
     sys.exit(options.does(options))

@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "cub_version.h"
 #include "interleaved.h"
 
 // Each program has its own namespace; the headers it includes are already included above. The warnings that are off: a main
@@ -52,7 +53,7 @@ static void compare(const cub_sum::Data &data, const char *cache)
     printf("%lld,%s", data.n, cache);
     for (const std::vector<float> &one : ms)
         printf(",%.6f", interquartile_mean(one));
-    printf("\n");
+    printf(",%s,%s\n", cub_version().c_str(), today().c_str());
     fflush(stdout);
 }
 
@@ -94,7 +95,7 @@ int main(int argc, char **argv)
     printf("elements,cache");
     for (const Program &program : PROGRAMS)
         printf(",%s_ms", program.name);
-    printf("\n");
+    printf(",cub_version,date\n");
     for (long long n : sizes) {
         data.n = n;
         for (const bool cold : {true, false}) {

@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "cub_version.h"
 #include "interleaved.h"
 
 // Each program has its own namespace; the headers it includes are already included above. The warnings that are off: a main
@@ -60,7 +61,8 @@ static void compare(const cub_sum::Data &data)
                 one.ms.push_back(ms);
         }
     for (const Timed &one : all)
-        printf("%s,%lld,%lld,%.3f\n", one.name, data.n, one.offset * (long long)sizeof(float), 1e3 * interquartile_mean(one.ms));
+        printf("%s,%lld,%lld,%.3f,%s,%s\n", one.name, data.n, one.offset * (long long)sizeof(float), 1e3 * interquartile_mean(one.ms), cub_version().c_str(),
+               today().c_str());
     fflush(stdout);
 }
 
@@ -86,7 +88,7 @@ int main(int argc, char **argv)
     CHECK(cudaEventCreate(&data.start));
     CHECK(cudaEventCreate(&data.stop));
     cub_sum::fill(&data);
-    printf("step,elements,offset_bytes,us\n");
+    printf("step,elements,offset_bytes,us,cub_version,date\n");
     for (long long n : sizes) {
         data.n = n;
         compare(data);

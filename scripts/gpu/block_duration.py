@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Measures the block duration of steps 01 to 07: adds a clock to each step and writes one CSV, a row per pass of each step.
 
-A row has the mean block duration in microseconds, and the time of the whole step without the clock and with it."""
+step06_fullunroll,1 is step 06 with its Try 1. A row has the mean block duration in microseconds, and the time of the whole step without the clock and with it."""
 
+import argparse
 import csv
 import os
 import re
@@ -52,9 +53,15 @@ ADDED = [
 ]
 
 
+def program_of(word):
+    """The program of a step, such as step06_fullunroll, or of one of its Tries, such as step06_fullunroll,1."""
+    step, _, number = word.partition(",")
+    return tries.changed(step, int(number)) if number else tries.source_of(step).read_text(encoding="utf-8")
+
+
 def with_clock(step):
-    """The step's program with a clock: it prints its median time and, for each pass, blocks, slots and mean block duration."""
-    source = (tries.ROOT / step / "reduce.cu").read_text(encoding="utf-8")
+    """The program with a clock: it prints its median time and, for each pass, blocks, slots and mean block duration."""
+    source = program_of(step)
     for pattern, text in ADDED:
         source, count = re.subn(pattern, lambda found, added=text: found[0] + added, source, flags=re.M)
         if count != 1:
@@ -71,17 +78,25 @@ def passes(step, program, elements):
     return clocked_ms, [row.split(",") for row in rows]
 
 
+def step_or_try(text):
+    """A step, or STEP,TRY, for argparse."""
+    step, comma, number = text.partition(",")
+    if comma and not number.isdecimal():
+        raise argparse.ArgumentTypeError(f"'{text}' is neither a step nor a step and a Try, as in step06_fullunroll,1")
+    return tries.step_name(step) + comma + number
+
+
 def main():
     parser = Parser(description=__doc__)
     parser.add_argument("--elements", type=tries.elements, default=1 << 26)
     parser.add_argument("--compiler", default="nvcc -O3 -arch=native")
     parser.add_argument("--output", type=Path, default=Path("results/block-duration.csv"))
-    parser.add_argument("steps", nargs="+", type=tries.step_name)
+    parser.add_argument("steps", nargs="+", type=step_or_try)
     options = parser.parse_args()
     if options.elements > 256 * MAX_BLOCKS:
         parser.error(f"{options.elements} elements are too many: the maximum is {256 * MAX_BLOCKS}")
     sources = [(step, name, source) for step in options.steps
-               for name, source in (("plain", tries.source_of(step).read_text(encoding="utf-8")), ("clocked", with_clock(step)))]
+               for name, source in (("plain", program_of(step)), ("clocked", with_clock(step)))]
     with tempfile.TemporaryDirectory() as directory, ThreadPoolExecutor(os.cpu_count()) as workers:
         built = list(workers.map(lambda case: tries.build(options.compiler, case[2], Path(directory) / case[0] / case[1]), sources))
         rows = []

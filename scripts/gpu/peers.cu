@@ -1,6 +1,6 @@
 // peers ELEMENTS: thrust::reduce, cublasSasum, CUB's determinism guarantees and a device-to-device copy, timed with
-// events as the steps are: one CSV row for each, with a cold and with a warm L2 cache. The guarantees need CCCL 3.1 or
-// later (CUDA 13.1).
+// events as the steps are: one CSV row for each, with a cold and with a warm L2 cache, and the library's version. The
+// guarantees need CCCL 3.1 or later (CUDA 13.1).
 #include <algorithm>
 #include <climits>
 #include <cmath>
@@ -12,9 +12,12 @@
 #include <cuda/execution>
 #endif
 #include <functional>
+#include <string>
 #include <thrust/device_ptr.h>
 #include <thrust/reduce.h>
 #include <vector>
+
+#include "cub_version.h"
 
 static void check(int status, const char *call) // 0 is success for both CUDA and cuBLAS
 {
@@ -29,6 +32,7 @@ struct Peer {
     const char *name;
     std::function<int()> run; // 0 is success
     const float *sum;         // where run() stores its sum; nullptr if it computes none
+    std::string version;      // of the library
 };
 
 // CUB's sum with each of its determinism guarantees. Each call allocates its memory from the pool.
@@ -43,9 +47,9 @@ static std::vector<Peer> deterministic_sums(const float *in, float *sum, size_t 
     const auto with = [=](auto guarantee) {
         return [=] { return cub::DeviceReduce::Sum(in, sum, (long long)n, cuda::execution::require(guarantee)); };
     };
-    return {{"cub::DeviceReduce not_guaranteed", with(determinism::not_guaranteed), sum},
-            {"cub::DeviceReduce run_to_run", with(determinism::run_to_run), sum},
-            {"cub::DeviceReduce gpu_to_gpu", with(determinism::gpu_to_gpu), sum}};
+    return {{"cub::DeviceReduce not_guaranteed", with(determinism::not_guaranteed), sum, cub_version()},
+            {"cub::DeviceReduce run_to_run", with(determinism::run_to_run), sum, cub_version()},
+            {"cub::DeviceReduce gpu_to_gpu", with(determinism::gpu_to_gpu), sum, cub_version()}};
 #else
     (void)in, (void)sum, (void)n; // older CUB has no choice of guarantee
     return {};
@@ -81,6 +85,16 @@ __global__ void prepare(const float *flush, long long count, float *never)
         *never = sum;
     while (clock64() - start < 200000)
         continue;
+}
+
+// The version of the cuBLAS library that is loaded, such as "13.0.2".
+static std::string cublas_version()
+{
+    int major, minor, patch;
+    CHECK(cublasGetProperty(MAJOR_VERSION, &major));
+    CHECK(cublasGetProperty(MINOR_VERSION, &minor));
+    CHECK(cublasGetProperty(PATCH_LEVEL, &patch));
+    return std::to_string(major) + "." + std::to_string(minor) + "." + std::to_string(patch);
 }
 
 // Median milliseconds of 30 runs, after one warm-up run.
@@ -124,14 +138,15 @@ int main(int argc, char **argv)
     const thrust::device_ptr<float> begin(in);
 
     std::vector<Peer> peers = deterministic_sums(in, sum, n);
-    peers.push_back({"thrust::reduce", [&] { returned = thrust::reduce(begin, begin + n); return 0; }, &returned});
-    peers.push_back({"cublasSasum", [&] { return cublasSasum(blas, (int)n, in, 1, sum); }, sum});
+    peers.push_back({"thrust::reduce", [&] { returned = thrust::reduce(begin, begin + n); return 0; }, &returned, cub_version()});
+    peers.push_back({"cublasSasum", [&] { return cublasSasum(blas, (int)n, in, 1, sum); }, sum, cublas_version()});
     // Half is read and half is written: the same traffic as reading the whole array.
-    peers.push_back({"cudaMemcpy of one half to the other", [&] { return cudaMemcpyAsync(in + n / 2, in, n / 2 * sizeof(float), cudaMemcpyDeviceToDevice); }, nullptr});
+    peers.push_back({"cudaMemcpy of one half to the other", [&] { return cudaMemcpyAsync(in + n / 2, in, n / 2 * sizeof(float), cudaMemcpyDeviceToDevice); }, nullptr, ""});
     for (const Peer &peer : peers)
         if (works(peer, sum, n))
             for (const bool warm : {false, true}) {
                 const double ms = median_ms(peer.run, flush, warm ? 0 : flush_bytes / sizeof(float));
-                printf("%s,%s,%zu,%.6f,%.3f\n", peer.name, warm ? "warm" : "cold", n, ms, n * sizeof(float) / ms / 1e6);
+                printf("%s,%s,%zu,%.6f,%.3f,%s,%s\n", peer.name, warm ? "warm" : "cold", n, ms, n * sizeof(float) / ms / 1e6, peer.version.c_str(),
+                       today().c_str());
             }
 }

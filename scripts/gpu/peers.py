@@ -4,6 +4,7 @@
 PEERS is the program built from peers.cu. torch.sum is included if python3 has torch, and a Triton kernel if it also has triton."""
 
 import argparse
+import datetime
 import statistics
 import subprocess
 import sys
@@ -22,7 +23,8 @@ except ModuleNotFoundError:
     triton = None
 
 SIZES = (1 << 20, 1 << 26, 1 << 30)
-HEADER = "name,cache,elements,median_ms,gb_per_s"
+HEADER = "name,cache,elements,median_ms,gb_per_s,version,date"
+TODAY = datetime.datetime.now(datetime.timezone.utc).date()
 
 
 def run_of(words):
@@ -30,12 +32,12 @@ def run_of(words):
     return subprocess.run([str(word) for word in words], stdout=subprocess.PIPE, text=True)
 
 
-def row_of_step(program, elements, cache):
+def row_of_step(program, elements, cache, cub_version):
     run = run_of([program, "--csv", *(["--warm"] if cache == "warm" else []), elements])
     if run.returncode != 0:
         sys.exit(f"peers.py: {program}: exit status {run.returncode}")
     name, _, n, _, median_ms, _, _, _, gb_per_s, *_ = files.last_row(run.stdout)
-    return f"{name},{cache},{n},{median_ms},{gb_per_s}"
+    return f"{name},{cache},{n},{median_ms},{gb_per_s},{cub_version if name == 'reference_cub' else ''},{TODAY}"
 
 
 def rows_of_peers(program, elements):
@@ -98,14 +100,18 @@ def rows_of_torch(elements):
             continue
         for cache, buffer in (("cold", flush), ("warm", None)):
             ms = median_ms(run, buffer)
-            yield f"{name},{cache},{elements},{ms:.6f},{elements * 4 / ms / 1e6:.3f}"
+            version = (triton if "Triton" in name else torch).__version__
+            yield f"{name},{cache},{elements},{ms:.6f},{elements * 4 / ms / 1e6:.3f},{version},{TODAY}"
 
 
 def table(options):
     for elements in SIZES:
+        of_peers = rows_of_peers(options.peers, elements)
+        # CUB has the version of Thrust.
+        cub_version = next((row.split(",")[5] for row in of_peers if row.startswith("thrust::reduce")), "")
         for cache in ("cold", "warm"):
-            yield from (row_of_step(program, elements, cache) for program in options.programs)
-        yield from rows_of_peers(options.peers, elements)
+            yield from (row_of_step(program, elements, cache, cub_version) for program in options.programs)
+        yield from of_peers
         if torch:
             yield from rows_of_torch(elements)
             torch.cuda.empty_cache()  # the programs need the memory

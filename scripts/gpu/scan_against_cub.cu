@@ -1,16 +1,22 @@
 // scan_against_cub [ELEMENTS...]: the last step of the prefix sum, CUB, and device-to-device copies by cudaMemcpy and by a
 // kernel, in one process, with interleaved runs: one CSV row for each size. Their own harness times and checks the scans,
-// timed_run().
+// timed_run(). With CCCL 3.5 or later also CUB's scan with the determinism requirement run_to_run. The columns
+// back_to_back are the mean of several scans in a row, with no event between them.
 #include <algorithm>
+#include <climits>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cub/cub.cuh>
 #include <cuda/atomic>
+#if CUB_VERSION >= 300500
+#include <cuda/execution>
+#endif
 #include <cuda/ptx>
 #include <string>
 #include <vector>
 
+#include "cub_version.h"
 #include "interleaved.h"
 
 // Each program has its own namespace; the headers it includes are already included above. The warnings that are off: a main
@@ -28,13 +34,37 @@ namespace last_step {
 namespace interleaved {
 using cub_scan::check; // called by CHECK
 
-enum { MAX_RUNS = 200, MIN_RUNS = 20, ENOUGH_MS = 500 };
+enum { MAX_RUNS = 200, MIN_RUNS = 20, ENOUGH_MS = 500, ROWS = 5 };
 
 // The last step's Data for the same memory.
 static last_step::Data share(const cub_scan::Data &data)
 {
     return {data.n, data.flush_count, data.busy_cycles, data.exclusive, data.in, data.out, data.scratch, data.flush, data.mistakes,
             data.flush_blocks, 0, data.start, data.stop};
+}
+
+#if CUB_VERSION >= 300500
+const bool HAS_RUN_TO_RUN = true;
+
+// CUB's scan with the same bits in each run on one GPU. Each call allocates its temporary memory from the default pool.
+static void scan_run_to_run(const cub_scan::Data &data)
+{
+    CHECK(cub::DeviceScan::InclusiveSum(data.in, data.out, data.n, cuda::execution::require(cuda::execution::determinism::run_to_run)));
+}
+#else
+const bool HAS_RUN_TO_RUN = false;
+static void scan_run_to_run(const cub_scan::Data &)
+{
+}
+#endif
+
+// Lets the default pool keep all freed memory, so that an allocation in a timed run needs no call to the driver.
+static void keep_pool()
+{
+    cudaMemPool_t pool;
+    unsigned long long bytes = ULLONG_MAX;
+    CHECK(cudaDeviceGetDefaultMemPool(&pool, 0));
+    CHECK(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &bytes));
 }
 
 // The reference copy: each thread copies one vector, so that all SMs together access few pages at a time.
@@ -68,6 +98,23 @@ __global__ void count_differences(const float *in, const float *out, long long n
             atomicAdd(mistakes, 1);
 }
 
+// Exits if an element of the scan is wrong.
+static void check_scan(const cub_scan::Data &data, void (*scan)(const cub_scan::Data &))
+{
+    const long long none[] = {0, data.n};
+    CHECK(cudaMemcpy(data.mistakes, none, sizeof none, cudaMemcpyHostToDevice));
+    CHECK(cudaMemset(data.out, 0xff, data.n * sizeof(float)));
+    cub_scan::fill<<<1024, 256>>>(data.in, data.n, 0);
+    scan(data);
+    cub_scan::compare<<<1024, 256>>>(data.out, data.n, false, 0, data.mistakes);
+    long long mistakes;
+    CHECK(cudaMemcpy(&mistakes, data.mistakes, sizeof mistakes, cudaMemcpyDeviceToHost));
+    if (mistakes == 0)
+        return;
+    fprintf(stderr, "FAIL: the run_to_run scan of %lld elements is wrong in %lld\n", data.n, mistakes);
+    exit(EXIT_FAILURE);
+}
+
 // Exits if the copy differs from its source.
 static void check_copy(const cub_scan::Data &data, void (*copy)(const cub_scan::Data &))
 {
@@ -83,12 +130,12 @@ static void check_copy(const cub_scan::Data &data, void (*copy)(const cub_scan::
     exit(EXIT_FAILURE);
 }
 
-// Milliseconds of a copy of the array with a cold cache, as for the scans.
-static float timed_copy(const cub_scan::Data &data, void (*copy)(const cub_scan::Data &))
+// Milliseconds of a copy or scan of the array with a cold cache, as in the harness.
+static float timed(const cub_scan::Data &data, void (*run)(const cub_scan::Data &))
 {
     cub_scan::prepare<<<data.flush_blocks, 1024>>>(data.flush, data.flush_count, data.busy_cycles, data.mistakes);
     CHECK(cudaEventRecord(data.start));
-    copy(data);
+    run(data);
     CHECK(cudaEventRecord(data.stop));
     CHECK(cudaEventSynchronize(data.stop));
     float ms;
@@ -96,21 +143,46 @@ static float timed_copy(const cub_scan::Data &data, void (*copy)(const cub_scan:
     return ms;
 }
 
+// Microseconds of one of several scans in a row, with a warm cache; the median of ROWS measurements.
+static double back_to_back(const cub_scan::Data &data, int (*launch)(const float *, float *, long long, bool, float *))
+{
+    const int scans = data.n <= 1 << 22 ? 100 : 10;
+    std::vector<float> ms(ROWS);
+    const long long scratch = std::max(cub_scan::scratch_count(data.n), last_step::scratch_count(data.n));
+    CHECK(cudaMemset(data.scratch, 0xff, scratch * sizeof(float))); // the two scans store different formats
+    for (float &one : ms) {
+        // The GPU waits for a hundred launches to be queued.
+        cub_scan::prepare<<<data.flush_blocks, 1024>>>(data.flush, 0, 20 * data.busy_cycles, data.mistakes);
+        CHECK(cudaEventRecord(data.start));
+        for (int k = 0; k < scans; k++)
+            launch(data.in, data.out, data.n, data.exclusive, data.scratch);
+        CHECK(cudaEventRecord(data.stop));
+        CHECK(cudaEventSynchronize(data.stop));
+        CHECK(cudaEventElapsedTime(&one, data.start, data.stop));
+    }
+    std::sort(ms.begin(), ms.end());
+    return 1e3 * ms[ROWS / 2] / scans;
+}
+
 static void compare(cub_scan::Data data)
 {
     last_step::Data ours = share(data);
-    std::vector<float> scan, cub, copy, kernel_copy;
+    std::vector<float> scan, cub, copy, kernel_copy, run_to_run;
     float total_ms = 0;
     last_step::timed_run(&ours, 0); // warm-up
     cub_scan::timed_run(&data, 0);
     check_copy(data, copy_by_driver);
     check_copy(data, copy_by_kernel);
+    if (HAS_RUN_TO_RUN)
+        check_scan(data, scan_run_to_run);
     for (unsigned run = 1; run <= MIN_RUNS || (run <= MAX_RUNS && total_ms < ENOUGH_MS); run++) {
         // Even run numbers make timed_run() clear the scratch memory, in which the two scans store different formats.
         scan.push_back(last_step::timed_run(&ours, 2 * run));
         cub.push_back(cub_scan::timed_run(&data, 2 * run));
-        copy.push_back(timed_copy(data, copy_by_driver));
-        kernel_copy.push_back(timed_copy(data, copy_by_kernel));
+        copy.push_back(timed(data, copy_by_driver));
+        kernel_copy.push_back(timed(data, copy_by_kernel));
+        if (HAS_RUN_TO_RUN)
+            run_to_run.push_back(timed(data, scan_run_to_run));
         total_ms += scan.back() + cub.back() + copy.back() + kernel_copy.back();
     }
     const double kilobytes = 2e-3 * data.n * sizeof(float); // read and written
@@ -119,7 +191,9 @@ static void compare(cub_scan::Data data)
         printf(",%.3f", 1e3 * interquartile_mean(ms));
     for (const auto &ms : {scan, cub, copy, kernel_copy})
         printf(",%.1f", kilobytes / (1e3 * interquartile_mean(ms)));
-    printf("\n");
+    const std::string deterministic = run_to_run.empty() ? "" : std::to_string(1e3 * interquartile_mean(run_to_run));
+    printf(",%s,%.3f,%.3f,%s,%s\n", deterministic.c_str(), back_to_back(data, last_step::launch), back_to_back(data, cub_scan::launch),
+           cub_version().c_str(), today().c_str());
     fflush(stdout);
 }
 
@@ -146,6 +220,7 @@ static int run(int argc, char **argv)
     data.flush_count = flush_bytes / sizeof(float4);
     data.flush_blocks = 2 * device.multiProcessorCount;
     data.busy_cycles = clock_khz / 10; // a tenth of a millisecond
+    keep_pool();
     CHECK(cudaMalloc(&data.in, most * sizeof(float)));
     CHECK(cudaMalloc(&data.out, most * sizeof(float)));
     CHECK(cudaMalloc(&data.scratch, std::max(cub_scan::scratch_count(most), last_step::scratch_count(most)) * sizeof(float)));
@@ -154,7 +229,7 @@ static int run(int argc, char **argv)
     CHECK(cudaMalloc(&data.mistakes, 2 * sizeof(long long)));
     CHECK(cudaEventCreate(&data.start));
     CHECK(cudaEventCreate(&data.stop));
-    printf("elements,scan_us,cub_us,copy_us,kernel_copy_us,scan_gb_per_s,cub_gb_per_s,copy_gb_per_s,kernel_copy_gb_per_s\n");
+    printf("elements,scan_us,cub_us,copy_us,kernel_copy_us,scan_gb_per_s,cub_gb_per_s,copy_gb_per_s,kernel_copy_gb_per_s,run_to_run_us,scan_back_to_back_us,cub_back_to_back_us,cub_version,date\n");
     for (long long n : sizes) {
         data.n = n;
         compare(data);

@@ -31,7 +31,7 @@ TODO: the idea, so that a reader could write the kernel before it is shown.
 
 TODO: what is new in this code, and why it is right.
 
-Build and run it with `make step{number}`; `make diff STEP={number}` shows the change.
+`make step{number}` runs it; `make diff STEP={number}` shows the change.
 
 ## Predict before you run
 
@@ -45,7 +45,7 @@ Build and run it with `make step{number}`; `make diff STEP={number}` shows the c
 <!-- numbers ms gb gb_2to30: make tables writes this -->
 <!-- end -->
 
-Whole reduction, cold cache ([run-all.csv](../plots/h200/run-all.csv)).
+Times: cold cache ([run-all.csv](../plots/h200/run-all.csv)).
 
 ## Why
 
@@ -55,7 +55,7 @@ TODO: what the numbers say about the idea.
 
 ## Try
 
-Edit `reduce.cu`, run `make step{number}`, revert with `make undo STEP={number}`. (`make tries` measures these edits.)
+Edit `reduce.cu`, run `make step{number}`, revert with `make undo STEP={number}`.
 
 **1. TODO: a question that a small edit answers**
 

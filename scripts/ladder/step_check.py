@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Generates everything that belongs to one step, runs its tests, and lists what is still to be written: make step-check STEP=15, also LADDER=scan.
 
-step_check.py [--to-write] LADDER STEP   STEP is a number, such as 03; --to-write: only lists what a person has to write first. It needs nvcc, but
-no GPU; make has built the step for the simulator.
+step_check.py [--to-write] LADDER STEP   STEP is a number, such as 03; --to-write: only lists what a person has to write first, and
+writes line 4 of a complete program. It needs nvcc, but no GPU; make has built the step for the simulator.
 The exit status is 0 if nothing is left, otherwise 1."""
 
 import argparse
@@ -16,6 +16,7 @@ import time
 from pathlib import Path
 
 from drywarp import files
+from scripts.evidence.mutants import table as mutants
 from scripts.ladder import step_pages
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -34,6 +35,17 @@ def folder_of(ladder, number):
     if len(found) != 1:
         sys.exit(f"step_check.py: STEP='{number}' is no step of {'scan/' if ladder == 'scan' else 'the sum'}; as in: make step-check STEP=03")
     return found[0].relative_to(ROOT)
+
+
+def write_lesson_lines(source):
+    """Writes into a program's first comment which lines are the lesson; a program of the prefix sum does not name them."""
+    text = source.read_text(encoding="utf-8")
+    lesson = text.partition("// ==== Harness")[0].rstrip().splitlines()
+    first = next(number for number, line in enumerate(lesson, 1) if line.startswith("static void check(")) + 2
+    written = re.sub(r"^(// The lesson: lines )\d+ to \d+;", rf"\g<1>{first} to {len(lesson)};", text, count=1, flags=re.M)
+    if written != text:
+        with files.whole(source) as file:
+            file.write(written)
 
 
 def replace_rows(table, step, rows):
@@ -113,10 +125,16 @@ def to_write(ladder, folder):
 
 def missed_mutants(short):
     """The mutants of a step that nothing detects and no table explains, a line each."""
-    joined = subprocess.run([sys.executable, "-m", "scripts.evidence.mutants", "table"], cwd=ROOT, capture_output=True, text=True)
-    for line in joined.stderr.splitlines():
-        if line.startswith(f"{short}."):
-            yield (f"{line.strip()}: explain it in evidence/mutants/equivalent.csv, if it behaves like the step in every run, or list it in evidence/mutants/missed.csv")
+    rows, equivalent, known = mutants.joined(), mutants.reasons("equivalent.csv"), mutants.reasons("missed.csv")
+    explained = {(row["before"], row["after"]): row["mutant"] for row in rows if row["mutant"] in equivalent}
+    for row in rows:
+        if row["step"] == short and row["verdict"] == "missed" and row["mutant"] not in known:
+            same = explained.get((row["before"], row["after"]))
+            yield (f"{row['mutant']}: nothing detects it: line {row['line']}: {row['before']} -> {row['after']}: " +
+                   (f"if the reason of {same} holds here, too, add the name to its row in evidence/mutants/equivalent.csv: {equivalent[same]}" if same else
+                    "explain it in evidence/mutants/equivalent.csv, if it behaves like the step in every run, or in evidence/mutants/missed.csv"))
+        if row["step"] == short and row["verdict"] == "false alarm":
+            yield f"{row['mutant']}: the step itself fails or has findings: {row['own_check']}; {row['simulator']}"
 
 
 def failed_tests(folder, without):
@@ -138,7 +156,8 @@ def main():
     left = list(to_write(options.ladder, folder))
     if left:
         sys.exit("\n".join(["to be written first:", *left]))
-    if options.to_write:
+    if options.to_write:  # make builds the program next
+        write_lesson_lines(ROOT / folder / f"{options.ladder}.cu")
         return
     made = parts(options.ladder, folder)
     for number, (what, make) in enumerate(made, 1):
@@ -151,6 +170,9 @@ def main():
     missed = list(missed_mutants(short))
     left = [*missed, *failed_tests(folder, "test_no_detectable_mutant_is_missed" if missed else "")]
     print("\n".join(["left to do:", *left]) if left else f"{folder} is complete; what a GPU measures is in CONTRIBUTING.md")
+    new = subprocess.run(["git", "ls-files", "--others", "--exclude-standard", "--directory"], cwd=ROOT, capture_output=True, text=True).stdout.split()
+    if new and not left:
+        print(f"not in git yet: {' '.join(new)}")
     sys.exit(1 if left else 0)
 
 

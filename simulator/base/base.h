@@ -61,7 +61,8 @@ typedef struct Settings {
     bool checks, checks_leaks;
     bool strict; // warnings are errors
     const char *counters, *findings, *record, *trace; // names of output files, or NULL
-    bool counts_atomic_loads; // atomic operations whose result is used count as loads, too
+    const char *kernel, *suppressions; // a pattern of kernels' names, and the name of a file, or NULL
+    bool counts_atomic_loads; // for goals: what can replace a load or a block barrier counts as one, such as an atomic operation whose result is used
     bool traces_all, traces_values;
     uint64_t traced_block; // ignored if traces_all
     uint64_t max_trace_rows; // for each launch

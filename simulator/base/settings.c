@@ -56,7 +56,7 @@ static void set_bool(const Setting *s, const char *text)
     *(bool *)s->field = parse_number(s, text);
 }
 
-static void set_file_name(const Setting *s, const char *text)
+static void set_text(const Setting *s, const char *text)
 {
     if (text && !*text)
         reject(s->name, text, s->accepted);
@@ -88,11 +88,11 @@ static void set_block_order(const Setting *s, const char *text)
 
 static const Setting SETTINGS[] = {
     // file for [counters](counters.md), a row for each launch
-    {"SIM_COUNTERS", set_file_name, &settings.counters, 0, 0, 0, "a file name"},
-    // whether atomic operations whose result is used count as [loads](counters.md), too
+    {"SIM_COUNTERS", set_text, &settings.counters, 0, 0, 0, "a file name"},
+    // whether operations that can replace a load or a block barrier [count as one](counters.md): make judge sets it for goals
     {"SIM_ATOMIC_LOADS", set_bool, &settings.counts_atomic_loads, 0, 0, 1, "1, to count them, or 0"},
     // file for the [trace of a warp](counters.md#what-a-warp-does-line-by-line)
-    {"SIM_TRACE", set_file_name, &settings.trace, 0, 0, 0, "a file name"},
+    {"SIM_TRACE", set_text, &settings.trace, 0, 0, 0, "a file name"},
     // traced block; block 0 if not set
     {"SIM_TRACE_BLOCK", set_traced_block, &settings.traced_block, 0, 0, UINT64_MAX,
      "a block number, or all"},
@@ -105,9 +105,13 @@ static const Setting SETTINGS[] = {
     // whether a data race in which all threads write the same value is an error; without it, a warning
     {"SIM_STRICT", set_bool, &settings.strict, 0, 0, 1, "1, for an error instead of a warning, or 0"},
     // file for [findings](checker.md), as JSON
-    {"SIM_FINDINGS", set_file_name, &settings.findings, 0, 0, 0, "a file name"},
+    {"SIM_FINDINGS", set_text, &settings.findings, 0, 0, 0, "a file name"},
+    // pattern of kernels' names, with `*` and `?`: findings in other kernels are not reported
+    {"SIM_KERNEL", set_text, &settings.kernel, 0, 0, 0, "a pattern, such as reduce*"},
+    // file of [findings that are not reported](../docs/drywarp.md#use)
+    {"SIM_SUPPRESSIONS", set_text, &settings.suppressions, 0, 0, 0, "a file name"},
     // file for [a recording](how-it-works.md#recordings) of the program's device operations, for replay
-    {"SIM_RECORD", set_file_name, &settings.record, 0, 0, 0, "a file name"},
+    {"SIM_RECORD", set_text, &settings.record, 0, 0, 0, "a file name"},
     // number of host threads that run blocks; one for each core if not set
     {"SIM_THREADS", set_uint64, &settings.threads, 0, 1, UINT64_MAX, "a number of host threads, at least 1"},
     // whether [blocks are interleaved](how-it-works.md#blocks)

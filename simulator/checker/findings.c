@@ -20,6 +20,7 @@ typedef struct Finding {
     int location_count;
     uint64_t count; // occurrences
     bool printed;
+    bool suppressed; // neither printed, nor written, nor part of the exit status
 } Finding;
 
 static const struct {
@@ -48,6 +49,11 @@ static Lock lock;
 static Finding *findings;
 static int finding_count;
 static uint64_t dropped; // occurrences of findings that exceed MAX_FINDINGS
+
+const char *sim_kind_name(FindingKind kind)
+{
+    return KINDS[kind].name;
+}
 
 // ---- Locations
 
@@ -148,7 +154,7 @@ static int add_occurrence(FindingKind kind, const char *title, const FindingLoca
         if (!findings)
             sim_die("out of memory: findings");
         f = &findings[finding_count++];
-        *f = (Finding){.kind = kind, .location_count = count, .is_error = is_error};
+        *f = (Finding){.kind = kind, .location_count = count, .is_error = is_error, .suppressed = sim_is_suppressed(kind, sides, count)};
     }
     const bool better = f->count == 0 || is_better_example(f, sides, is_error, race);
     const bool upgraded = is_error && !f->is_error, wider = race && race->scope > f->scope;
@@ -225,64 +231,17 @@ bool sim_count_occurrence(const FindingKey *key, const ExampleThread *threads, i
     return found;
 }
 
-static FindingKind kind_of_fault(const Launch *launch)
-{
-    const Instr *i = launch->fault.instr;
-    if (launch->fault.kind >= 0)
-        return (FindingKind)launch->fault.kind;
-    if (i && i->control == BLOCK_BARRIER)
-        return BARRIER_DIVERGENCE;
-    if (i && (i->control == WARP_BARRIER || i->control == CONVERGE))
-        return INVALID_WARP_OPERATION;
-    if (i && i->kind == MBARRIER)
-        return INVALID_MBARRIER_OPERATION;
-    if (launch->error == cudaErrorIllegalAddress)
-        return OUT_OF_BOUNDS;
-    return launch->error == cudaErrorMisalignedAddress ? MISALIGNED : KERNEL_FAULT;
-}
+typedef struct FindingCounts {
+    int errors, warnings, suppressed;
+} FindingCounts;
 
-// What the thread did at a faulting instruction: "4-byte read (ld.global.f32)", "waiting in bar.sync", "trap".
-static void describe_fault(const Instr *i, char *text, size_t space)
+// All dropped occurrences count as one error.
+static FindingCounts count_findings(void)
 {
-    const Statement *s = i ? i->statement : NULL;
-    text[0] = 0;
-    if (!s)
-        return;
-    const int length = (int)(s->opcode.length < 60 ? s->opcode.length : 60);
-    const bool waits = i->control == BLOCK_BARRIER || i->control == WARP_BARRIER || i->control == CONVERGE;
-    const char *noun = i->kind == LOAD ? "read" : i->kind == STORE ? "write" : i->kind == ATOMIC ? "atomic update" : NULL;
-    if (noun)
-        snprintf(text, space, "%u-byte %s (%.*s)", (unsigned)i->bytes * (i->count ? i->count : 1), noun, length, s->opcode.text);
-    else if (i->control == BRANCH)
-        snprintf(text, space, "waiting in a loop (%.*s)", length, s->opcode.text);
-    else
-        snprintf(text, space, "%s%.*s", waits ? "waiting in " : "", length, s->opcode.text);
-}
-
-void sim_add_fault(const Launch *launch)
-{
-    const Instr *i = launch->fault.instr;
-    const Statement *s = i ? i->statement : NULL;
-    char access[120], title[400], hint[HINT_BYTES];
-    const char *text = launch->message + launch->fault.description_offset, *end = text + strcspn(text, "\n");
-    describe_fault(i, access, sizeof access);
-    snprintf(title, sizeof title, "%.*s", (int)(end - text), text);
-    snprintf(hint, sizeof hint, "%s", *end ? end + 1 : "");
-    if (s && s->source_line <= 0)
-        snprintf(hint + strlen(hint), sizeof hint - strlen(hint),
-                 "%snote: PTX line %d; compile with nvcc -lineinfo to see the source line", hint[0] ? "\n" : "", s->line);
-    const int thread = launch->fault.thread;
-    const FindingLocation location = sim_location_of(launch, launch->fault.block, thread < 0 ? 0 : (uint32_t)thread, i, access);
-    sim_add_finding(kind_of_fault(launch), title, &location, 1, hint);
-}
-
-// Counts the errors if `errors`, otherwise the warnings. All dropped occurrences count as one error.
-static int count_findings(bool errors)
-{
-    int count = errors && dropped > 0;
+    FindingCounts counts = {.errors = dropped > 0};
     for (int n = 0; n < finding_count; n++)
-        count += findings[n].is_error == errors;
-    return count;
+        ++*(findings[n].suppressed ? &counts.suppressed : findings[n].is_error ? &counts.errors : &counts.warnings);
+    return counts;
 }
 
 OccurrenceCounts sim_occurrence_counts(void)
@@ -420,10 +379,11 @@ static void write_finding(FILE *out, const Finding *f)
 static void write_all_findings(FILE *out)
 {
     fprintf(out, "{\"findings\": [");
-    for (int n = 0; n < finding_count; n++) {
-        fputs(n ? ",\n" : "\n", out);
-        write_finding(out, &findings[n]);
-    }
+    for (int n = 0, written = 0; n < finding_count; n++)
+        if (!findings[n].suppressed) {
+            fputs(written++ ? ",\n" : "\n", out);
+            write_finding(out, &findings[n]);
+        }
     fprintf(out, "\n], \"left_out\": %llu}\n", (unsigned long long)dropped);
 }
 
@@ -532,7 +492,7 @@ void sim_print_findings(void)
     sim_lock(&lock);
     drop_duplicates();
     for (int n = 0; n < finding_count; n++)
-        if (!findings[n].printed)
+        if (!findings[n].printed && !findings[n].suppressed)
             unprinted[count++] = &findings[n];
     qsort(unprinted, count, sizeof *unprinted, compare_rank_and_location);
     for (size_t k = 0; k < count; k++) {
@@ -553,13 +513,15 @@ void sim_report_unsupported(void)
     has_unsupported = true;
 }
 
-// "2 findings, 1 warning"
-static void print_counts(int errors, int warnings)
+// "2 findings, 1 warning, 3 suppressed"
+static void print_counts(FindingCounts counts)
 {
-    if (errors)
-        fprintf(stderr, "%d finding%s", errors, errors == 1 ? "" : "s");
-    if (warnings)
-        fprintf(stderr, "%s%d warning%s", errors ? ", " : "", warnings, warnings == 1 ? "" : "s");
+    if (counts.errors)
+        fprintf(stderr, "%d finding%s", counts.errors, counts.errors == 1 ? "" : "s");
+    if (counts.warnings)
+        fprintf(stderr, "%s%d warning%s", counts.errors ? ", " : "", counts.warnings, counts.warnings == 1 ? "" : "s");
+    if (counts.suppressed)
+        fprintf(stderr, "%s%d suppressed", counts.errors || counts.warnings ? ", " : "", counts.suppressed);
     fprintf(stderr, "%s\n", dropped ? ", and more that are not listed" : "");
 }
 
@@ -567,13 +529,13 @@ void sim_report_at_exit(int status)
 {
     sim_print_findings();
     const bool written = write_findings(true);
-    const int errors = count_findings(true), warnings = count_findings(false);
-    if (errors || warnings)
-        print_counts(errors, warnings);
-    if (!errors && !has_unsupported && (written || status != 0))
+    const FindingCounts counts = count_findings();
+    if (counts.errors || counts.warnings || counts.suppressed)
+        print_counts(counts);
+    if (!counts.errors && !has_unsupported && (written || status != 0))
         return;
     fflush(NULL);
-    _Exit(errors ? FINDINGS_STATUS : has_unsupported ? CANNOT_RUN : EXIT_FAILURE);
+    _Exit(counts.errors ? FINDINGS_STATUS : has_unsupported ? CANNOT_RUN : EXIT_FAILURE);
 }
 
 void sim_end_with_findings(void)

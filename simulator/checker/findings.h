@@ -41,6 +41,11 @@ void sim_add_finding(FindingKind kind, const char *title, const FindingLocation 
 // Adds a warning, which is an error only if $SIM_STRICT is set.
 void sim_add_warning(FindingKind kind, const char *title, const FindingLocation *locations, int count, const char *hint);
 
+// The name of a kind in JSON and in suppressions: "race-shared".
+const char *sim_kind_name(FindingKind kind);
+// Whether $SIM_KERNEL or the file $SIM_SUPPRESSIONS excludes a finding at these locations (suppressions.c).
+bool sim_is_suppressed(FindingKind kind, const FindingLocation *locations, int count);
+
 // Identifies a finding of a launch without its text.
 typedef struct FindingKey {
     const Launch *launch;

@@ -232,20 +232,43 @@ static bool is_available_at(const Addresses *s, const IrInstruction *i, const Ir
     return true;
 }
 
-static IrInstruction *equal_address(const Addresses *s, const IrInstruction *i)
+// Whether the value is an address with an index, or arithmetic that only computes indices.
+static bool is_of_address(const IrInstruction *i, uint32_t depth)
+{
+    if (i->op == IR_OFFSET)
+        return i->operand_count == 2;
+    if (depth > 3 || (i->op != IR_CONVERT && i->op != IR_ADD) || !i->uses || (i->type != IR_B32 && i->type != IR_B64) || ir_is_float_type(i->operands[0]->type))
+        return false;
+    for (const IrUse *use = i->uses; use; use = use->next)
+        if (use->user->block != i->block || !is_of_address(use->user, depth + 1))
+            return false;
+    return true;
+}
+
+static bool is_equal(const IrInstruction *a, const IrInstruction *b)
+{
+    if (a->op != b->op || a->type != b->type || a->operand_count != b->operand_count || a->scale != b->scale || a->integer != b->integer ||
+        (a->flags ^ b->flags) & IR_SIGNED)
+        return false;
+    for (uint32_t k = 0; k < a->operand_count; k++)
+        if (a->operands[k] != b->operands[k])
+            return false;
+    return true;
+}
+
+static IrInstruction *equal_value(const Addresses *s, const IrInstruction *i)
 {
     uint32_t steps = 0;
     for (const IrUse *use = i->operands[0]->uses; use && steps++ < MAX_CANDIDATES; use = use->next) {
         IrInstruction *other = use->user;
-        if (other != i && other->op == IR_OFFSET && use->operand == 0 && other->operand_count == 2 && other->operands[1] == i->operands[1] &&
-            other->scale == i->scale && other->integer == i->integer && !((other->flags ^ i->flags) & IR_SIGNED) && other->block != i->block &&
-            !block_dominates(s->dominators, i->block, other->block) && s->loops->innermost[other->block->id] == s->loops->innermost[i->block->id])
+        if (other != i && use->operand == 0 && other->block != i->block && is_equal(other, i) && !block_dominates(s->dominators, i->block, other->block) &&
+            s->loops->innermost[other->block->id] == s->loops->innermost[i->block->id])
             return other;
     }
     return NULL;
 }
 
-// Merges equal addresses of two blocks into one in their common dominator.
+// Merges equal addresses of two blocks, and what computes their indices, into one in their common dominator.
 bool join_addresses(IrModule *module, IrFunction *function)
 {
     Addresses s = {.module = module, .function = function, .dominators = dominators_of(module, function)};
@@ -253,9 +276,9 @@ bool join_addresses(IrModule *module, IrFunction *function)
     for (uint32_t k = s.dominators->count; k-- > 0;)
         for (IrInstruction *i = s.dominators->order[k]->first, *next; i; i = next) {
             next = i->next;
-            if (i->op != IR_OFFSET || i->operand_count != 2)
+            if (!is_of_address(i, 0))
                 continue;
-            IrInstruction *other = equal_address(&s, i);
+            IrInstruction *other = equal_value(&s, i);
             IrBlock *common = other ? common_dominator(s.dominators, i->block, other->block) : NULL;
             if (!common || !is_available_at(&s, i, common) || s.loops->innermost[common->id] != s.loops->innermost[i->block->id])
                 continue;

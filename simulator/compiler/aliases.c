@@ -70,12 +70,14 @@ static bool same_index(const IrInstruction *a, const IrInstruction *b)
            a->operands[1] == b->operands[1] && a->scale == b->scale && !((a->flags ^ b->flags) & IR_SIGNED);
 }
 
-// Whether b is an element of a's array, beginning after a's bytes whatever its index is.
+// Whether b is an element of an array that begins at or after a's first byte, and begins after a's bytes whatever its index is.
 static bool begins_after(const Location *a, const Location *b)
 {
     const IrInstruction *pointer = b->index;
-    return same_root(a->index, a->root) && pointer->op == IR_OFFSET && pointer->operand_count == 2 && same_root(pointer->operands[0], a->root) &&
-           b->begin >= a->begin + a->bytes && is_never_negative(pointer->operands[1]);
+    if (pointer->op != IR_OFFSET || pointer->operand_count != 2 || !is_never_negative(pointer->operands[1]))
+        return false;
+    const Location array = location_at(pointer->operands[0], b->begin, b->bytes, b->space);
+    return same_index(a->index, array.index) && array.begin >= a->begin + a->bytes;
 }
 
 Alias alias(const IrFunction *function, const Location *a, const Location *b)

@@ -9,7 +9,7 @@ static bool can_invert(const IrInstruction *value, uint32_t depth)
     if (!ir_has_one_use(value) || depth > 4)
         return false;
     if (value->op == IR_COMPARE)
-        return value->operands[0]->type != IR_PRED && !(value->compare == IR_EQUAL && (value->flags & IR_UNORDERED));
+        return !(value->compare == IR_EQUAL && (value->flags & IR_UNORDERED));
     if (value->op == IR_AND || value->op == IR_OR)
         return can_invert(value->operands[0], depth + 1) && can_invert(value->operands[1], depth + 1);
     return value->op == IR_NOT;

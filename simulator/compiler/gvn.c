@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-enum { MAX_BUCKET_WALK = 64 };
+enum { MAX_BUCKET_WALK = 64, MAX_USES = 500 };
 
 typedef struct Entry {
     IrInstruction *instruction;
@@ -33,6 +33,7 @@ typedef struct Numbering {
     Fact **facts;
     uint32_t mask;
     bool is_local;        // local value numbering: each block is processed separately
+    bool uses_facts;      // conditions of dominating branches
     bool changed;
 } Numbering;
 
@@ -178,21 +179,44 @@ static IrInstruction *value_as_loaded(Numbering *n, IrInstruction *load, IrType 
     return narrow->type == load->type ? narrow : ir_convert(n->module, load, load->type, narrow, load->flags & IR_SIGNED);
 }
 
-// The value that the write stores at the load's address, or NULL if unknown.
-static IrInstruction *stored_value(Numbering *n, IrInstruction *load, const IrInstruction *writer)
+// The value that the write stores at the address of a load, or of an element of a vector load; NULL if unknown.
+static IrInstruction *stored_value(Numbering *n, IrInstruction *value, const IrInstruction *load, const IrInstruction *writer)
 {
-    if ((writer->flags & IR_VOLATILE) || load->op != IR_LOAD)
+    const bool is_element = value->op == IR_ELEMENT;
+    if ((writer->flags & IR_VOLATILE) || (value->op != IR_LOAD && !is_element) || (is_element && load->memory != value->type))
         return NULL;
-    const Location location = location_of(load);
-    Location written = location_of(writer);
-    if (writer->op == IR_STORE)
-        return alias(n->function, &location, &written) == SAME_BYTES ? value_as_loaded(n, load, writer->memory, writer->operands[1]) : NULL;
-    if (writer->op != IR_STORE_VECTOR)
+    Location location = location_of(load), written = location_of(writer);
+    if (is_element) {
+        location.bytes /= load->count;
+        location.begin += (int64_t)value->index * location.bytes;
+    }
+    if (writer->op != IR_STORE && writer->op != IR_STORE_VECTOR)
         return NULL;
-    written.bytes = written.bytes / writer->count;
-    for (uint32_t k = 0; k < writer->count; k++, written.begin += written.bytes)
-        if (alias(n->function, &location, &written) == SAME_BYTES)
-            return value_as_loaded(n, load, writer->memory, writer->operands[k + 1]);
+    const uint32_t count = writer->op == IR_STORE ? 1 : writer->count;
+    written.bytes /= count;
+    for (uint32_t k = 0; k < count; k++, written.begin += written.bytes) {
+        if (alias(n->function, &location, &written) != SAME_BYTES)
+            continue;
+        IrInstruction *stored = writer->operands[k + 1];
+        return !is_element ? value_as_loaded(n, value, writer->memory, stored) : stored->type == value->type && writer->memory == load->memory ? stored : NULL;
+    }
+    return NULL;
+}
+
+// The value of an earlier load of the same bytes that extends them to another type, as this load extends them; or NULL.
+static IrInstruction *extended_value(Numbering *n, IrInstruction *load, const Version *version)
+{
+    if (load->op != IR_LOAD || ir_is_float_type(load->memory) || load->memory == IR_PRED)
+        return NULL;
+    for (IrType type = load->memory; type <= IR_B64; type++)
+        for (uint32_t sign = 0; sign <= IR_SIGNED; sign += IR_SIGNED) {
+            IrInstruction other = *load;
+            other.type = type;
+            other.flags = (uint16_t)((load->flags & ~IR_SIGNED) | sign);
+            IrInstruction *earlier = find(n, &other, version, hash_of(&other, version));
+            if (earlier && earlier != load)
+                return value_as_loaded(n, load, load->memory, earlier);
+        }
     return NULL;
 }
 
@@ -226,10 +250,11 @@ static IrInstruction *known_result(const Numbering *n, const IrInstruction *i)
     return NULL;
 }
 
-// Replaces the uses that the block dominates; a phi uses its operand at the end of the predecessor.
+// Replaces the uses that the block dominates, of the newest MAX_USES; a phi uses its operand at the end of the predecessor.
 static void replace_in(Numbering *n, IrInstruction *value, IrInstruction *by, const IrBlock *block)
 {
-    for (IrUse *use = value->uses, *next; use; use = next) {
+    uint32_t steps = 0;
+    for (IrUse *use = value->uses, *next; use && steps++ < MAX_USES; use = next) {
         next = use->next;
         const IrInstruction *user = use->user;
         const IrBlock *at = user->op == IR_PHI ? user->block->predecessors[use->operand] : user->block;
@@ -264,7 +289,7 @@ static void add_facts(Numbering *n, IrInstruction *condition, bool truth, const 
 
 static void add_facts_of_branch(Numbering *n, const IrBlock *block)
 {
-    if (block->predecessor_count != 1 || n->is_local)
+    if (block->predecessor_count != 1 || !n->uses_facts)
         return;
     const IrInstruction *end = block->predecessors[0]->last;
     if (end->op == IR_BRANCH && end->target[0] != end->target[1])
@@ -281,12 +306,14 @@ static void replace(Numbering *n, IrInstruction *i, IrInstruction *by)
 
 static void number_instruction(Numbering *n, IrInstruction *i)
 {
-    if (!can_number(i))
+    if (!can_number(i) || (n->is_local && !ir_is_pure(i))) // as in LLVM, the local pass does not merge loads
         return;
     IrInstruction *known = known_result(n, i);
     const Version *version = known ? NULL : version_of(n, i);
-    if (!known && version && version->writer)
-        known = stored_value(n, i, version->writer);
+    const IrInstruction *load = i->op == IR_ELEMENT ? i->operands[0] : i;
+    const Version *loaded = load == i ? version : can_number(load) && !n->is_local ? version_of(n, load) : NULL;
+    if (!known && loaded && loaded->writer)
+        known = stored_value(n, i, load, loaded->writer);
     if (known && known->block == NULL && !ir_is_constant(known))
         known = NULL;
     if (known) {
@@ -295,9 +322,11 @@ static void number_instruction(Numbering *n, IrInstruction *i)
         return;
     }
     const uint64_t hash = hash_of(i, version);
-    IrInstruction *earlier = find(n, i, version, hash);
+    IrInstruction *earlier = find(n, i, version, hash), *extended = earlier ? NULL : extended_value(n, i, version);
     if (earlier)
         replace(n, i, earlier);
+    else if (extended)
+        ir_replace(i, extended), n->changed = true;
     else
         add(n, i, version, hash);
 }
@@ -311,10 +340,10 @@ static void number_block(Numbering *n, IrBlock *block)
     }
 }
 
-static bool number_function(IrModule *module, IrFunction *function, bool is_local)
+static bool number_function(IrModule *module, IrFunction *function, bool is_local, bool uses_facts)
 {
     ir_remove_unreachable(module, function);
-    Numbering n = {.module = module, .function = function, .dominators = dominators_of(module, function), .is_local = is_local};
+    Numbering n = {.module = module, .function = function, .dominators = dominators_of(module, function), .is_local = is_local, .uses_facts = uses_facts};
     n.versions = memory_versions_of(module, function, n.dominators);
     uint32_t size = 64;
     while (size < function->next_instruction && size < 1u << 20)
@@ -329,10 +358,15 @@ static bool number_function(IrModule *module, IrFunction *function, bool is_loca
 
 bool number_values(IrModule *module, IrFunction *function)
 {
-    return number_function(module, function, false);
+    return number_function(module, function, false, true);
+}
+
+bool number_values_without_facts(IrModule *module, IrFunction *function)
+{
+    return number_function(module, function, false, false);
 }
 
 bool number_values_in_blocks(IrModule *module, IrFunction *function)
 {
-    return number_function(module, function, true);
+    return number_function(module, function, true, false);
 }

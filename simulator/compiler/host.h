@@ -71,6 +71,7 @@ bool host_fail(const HostCall *call, const char *help, const char *format, ...) 
 typedef bool HostFunction(const HostCall *call, Constant *value);
 HostFunction *host_function_named(const char *name); // NULL: unknown
 bool host_launch_ex(const HostCall *call, Constant *value); // cudaLaunchKernelEx(&config, kernel, arguments...)
+bool host_max_clusters(const HostCall *call, Constant *value); // cudaOccupancyMaxActiveClusters(&clusters, kernel, &config)
 HostKernel *host_kernel(Host *h, const Function *function);
 // True if `pointer` points to at least `bytes` bytes of device memory. Sets the number of bytes from there to the end.
 bool host_is_on_device(const Host *h, const Constant *pointer, uint64_t bytes, uint64_t *bytes_there);

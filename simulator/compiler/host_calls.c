@@ -333,6 +333,7 @@ HostFunction *host_function_named(const char *name)
     } functions[] = {
         {"cudaMalloc", run_malloc}, {"cudaFree", run_free}, {"cudaMemset", run_memset}, {"cudaMemcpy", run_memcpy},
         {"cudaDeviceGetAttribute", run_get_attribute}, {"cudaOccupancyMaxActiveBlocksPerMultiprocessor", run_occupancy},
+        {"cudaOccupancyMaxActiveClusters", host_max_clusters},
         {"cudaFuncGetAttributes", run_function_attributes}, {"cudaFuncSetAttribute", run_set_function_attribute},
         {"cudaGetLastError", run_last_error}, {"cudaPeekAtLastError", run_peek_error}, {"cudaLaunchKernelEx", host_launch_ex},
         {"fprintf", run_nothing}, {"printf", run_nothing}, {"exit", run_exit}, {"host_check", run_check}, {"host_require", run_require},

@@ -206,6 +206,27 @@ static bool read_config(const HostCall *call, Constant config, Type *type, HostS
     return true;
 }
 
+// cudaOccupancyMaxActiveClusters(&clusters, kernel, &config). Treats all SMs as one GPC, as the runtime does.
+bool host_max_clusters(const HostCall *call, Constant *value)
+{
+    enum { SM_COUNT = 16 };
+    const HostDevice *device = call->host->compiler->options->device;
+    Function *kernel = call->arguments[1].function;
+    HostShape shape = {0};
+    *value = (Constant){0};
+    if (!kernel || !kernel->is_kernel)
+        return host_fail(call, NULL, "cudaOccupancyMaxActiveClusters needs a kernel");
+    if (!read_config(call, call->arguments[2], type_bare(call->e->function->type->parameters[2]->target), &shape))
+        return false;
+    const int threads = (int)(shape.block[0] * shape.block[1] * shape.block[2]);
+    const int64_t blocks = (int64_t)shape.cluster[0] * shape.cluster[1] * shape.cluster[2];
+    if (blocks < 1)
+        return host_fail(call, NULL, "cudaOccupancyMaxActiveClusters needs a configuration with a cluster");
+    const int resident = device->resident_blocks(device->context, mangle_function(call->host->compiler, kernel), threads, shape.dynamic_shared_bytes);
+    const Constant clusters = {.integer = resident * device->attribute(device->context, SM_COUNT) / blocks};
+    return evaluate_write(call->v, call->e, call->arguments[0], type_basic(call->host->compiler, TYPE_INT), &clusters);
+}
+
 bool host_launch_ex(const HostCall *call, Constant *value)
 {
     Evaluator *v = call->v;

@@ -82,15 +82,29 @@ static uint64_t zero_bits_of_conversion(const IrInstruction *i, uint32_t depth)
     return a >> (ir_bits(value->type) - 1) & 1 ? a : a & type_mask(value->type) >> 1;
 }
 
+// The low bits of a loop's variable that neither its start nor its constant step sets.
+static uint64_t zero_bits_of_counter(const IrInstruction *phi, uint32_t depth)
+{
+    for (uint32_t k = 0; k < 2 && phi->op == IR_PHI && phi->operand_count == 2; k++) {
+        const IrInstruction *next = phi->operands[k];
+        if (next->op != IR_ADD || next->operands[0] != phi || next->operands[1]->op != IR_INTEGER)
+            continue;
+        const uint64_t set = ~zero_bits(phi->operands[!k], depth) | unsigned_value(next->operands[1]);
+        return set ? (set & -set) - 1 : UINT64_MAX;
+    }
+    return 0;
+}
+
 static uint64_t zero_bits_of_phi(const IrInstruction *i, uint32_t depth)
 {
     uint64_t bits = UINT64_MAX;
     if (i->operand_count > 4)
         return 0;
+    const uint64_t counter = zero_bits_of_counter(i, depth);
     for (uint32_t k = i->op == IR_SELECT; k < i->operand_count; k++)
         if (i->operands[k] != i)
             bits &= zero_bits(i->operands[k], depth < MAX_DEPTH - 1 && i->op == IR_PHI ? MAX_DEPTH - 1 : depth);
-    return bits;
+    return bits | counter;
 }
 
 static uint64_t zero_bits_of(const IrInstruction *i, uint32_t depth)

@@ -1,4 +1,4 @@
-// library_barriers.c: asynchronous copies and barriers in shared memory.
+// library_barriers.c: asynchronous copies, and synchronisation of dependent launches.
 #include "compiler/library_text.h"
 
 #define PIPELINE "cuda_pipeline.h cuda_pipeline_primitives.h"
@@ -29,5 +29,9 @@ const LibraryEntry LIBRARY_BARRIERS[] = {
             case 7: asm volatile("cp.async.wait_group 7;" ::: "memory"); break;
             default: asm volatile("cp.async.wait_group 8;" ::: "memory"); break;
             } })},
+    {"cudaTriggerProgrammaticLaunchCompletion", NULL, EXPANDED_TEXT(
+        D void cudaTriggerProgrammaticLaunchCompletion() { asm volatile("griddepcontrol.launch_dependents;" ::: "memory"); })},
+    {"cudaGridDependencySynchronize", NULL, EXPANDED_TEXT(
+        D void cudaGridDependencySynchronize() { asm volatile("griddepcontrol.wait;" ::: "memory"); })},
     {NULL, NULL, NULL},
 };

@@ -5,7 +5,7 @@
 #define SHUFFLE(name, row, lane, control) \
     D int name(unsigned mask, int value, lane source, int width = 32) { return row(mask, value, (int)source, control); } \
     D unsigned name(unsigned mask, unsigned value, lane source, int width = 32) { return (unsigned)row(mask, (int)value, (int)source, control); } \
-    D float name(unsigned mask, float value, lane source, int width = 32) { return row(mask, value, (int)source, control); } \
+    D float name(unsigned mask, float value, lane source, int width = 32) { return __int_as_float(row(mask, __float_as_int(value), (int)source, control)); } \
     D long long name(unsigned mask, long long value, lane source, int width = 32) { \
         int low, high; long long result; \
         asm("mov.b64 {%0,%1}, %2;" : "=r"(low), "=r"(high) : "l"(value)); \
@@ -51,8 +51,6 @@
     D int atomicCAS##suffix(int *address, int compare, int value) { \
         return (int)__i_cas##suffix((unsigned *)address, (unsigned)compare, (unsigned)value); } \
     D unsigned atomicCAS##suffix(unsigned *address, unsigned compare, unsigned value) { return __i_cas##suffix(address, compare, value); } \
-    D unsigned short atomicCAS##suffix(unsigned short *address, unsigned short compare, unsigned short value) { \
-        return __i_cas_t##suffix(address, compare, value); } \
     D unsigned long long atomicCAS##suffix(unsigned long long *address, unsigned long long compare, unsigned long long value) { \
         return __i_cas_y##suffix(address, compare, value); }
 #define ATOMIC_ENTRIES(name, text, ...) \
@@ -117,15 +115,15 @@ const LibraryEntry LIBRARY_CORE[] = {
             *predicate = all; return result; }
         D unsigned __match_all_sync(unsigned mask, int value, int *predicate) { return __match_all_sync(mask, (unsigned)value, predicate); })},
     {"__nanosleep", NULL, EXPANDED_TEXT(D void __nanosleep(unsigned ns) { asm volatile("nanosleep.u32 %0;" :: "r"(ns)); })},
-    {"clock64", NULL, EXPANDED_TEXT(D long long clock64() { long long t; asm volatile("mov.u64 %0, %%clock64;" : "=l"(t) :: "memory"); return t; })},
-    {"clock", NULL, EXPANDED_TEXT(D int clock() { return (int)clock64(); })},
-    {"__globaltimer", NULL, EXPANDED_TEXT(D unsigned long long __globaltimer() {
-        unsigned long long t; asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(t) :: "memory"); return t; })},
+    {"clock", NULL, EXPANDED_TEXT(D clock_t clock() { return clock64(); })},
     ATOMIC_ENTRIES(atomicAdd, ATOMIC_ADD, ), ATOMIC_ENTRIES(atomicSub, ATOMIC_SUB, ), ATOMIC_ENTRIES(atomicExch, ATOMIC_EXCH, ),
     ATOMIC_ENTRIES(atomicMin, ATOMIC_ORDER, atomicMin, __i_min,), ATOMIC_ENTRIES(atomicMax, ATOMIC_ORDER, atomicMax, __i_max,),
     ATOMIC_ENTRIES(atomicAnd, ATOMIC_BITS, atomicAnd, __i_and,), ATOMIC_ENTRIES(atomicOr, ATOMIC_BITS, atomicOr, __i_or,),
     ATOMIC_ENTRIES(atomicXor, ATOMIC_BITS, atomicXor, __i_xor,), ATOMIC_ENTRIES(atomicInc, ATOMIC_WRAP, atomicInc, __i_inc,),
-    ATOMIC_ENTRIES(atomicDec, ATOMIC_WRAP, atomicDec, __i_dec,), ATOMIC_ENTRIES(atomicCAS, ATOMIC_CAS, ),
+    ATOMIC_ENTRIES(atomicDec, ATOMIC_WRAP, atomicDec, __i_dec,),
+    {"atomicCAS", NULL, EXPANDED_TEXT(ATOMIC_CAS()
+        D unsigned short atomicCAS(unsigned short *address, unsigned short compare, unsigned short value) { return __i_cas_t(address, compare, value); })},
+    {"atomicCAS_block", NULL, EXPANDED_TEXT(ATOMIC_CAS(_block))}, {"atomicCAS_system", NULL, EXPANDED_TEXT(ATOMIC_CAS(_system))},
     {"__ffs", NULL, EXPANDED_TEXT(D int __ffs(int value) { return (int)__i_bfind_shift(__brev((unsigned)value)) + 1; })},
     {"__ffsll", NULL, EXPANDED_TEXT(D int __ffsll(long long value) { return 64 - __clzll(value & -value); })},
     {"__byte_perm", NULL, EXPANDED_TEXT(D unsigned __byte_perm(unsigned x, unsigned y, unsigned s) { return __i_prmt(x, y, s & 0x7777); })},

@@ -11,7 +11,7 @@ const LibraryEntry LIBRARY_GROUPS[] = {
             D static void sync() { __barrier_sync(0); }
             D static arrival_token barrier_arrive() { asm volatile("barrier.arrive 0, %0;" :: "r"(blockDim.x * blockDim.y * blockDim.z) : "memory"); return arrival_token(); }
             D static void barrier_wait(arrival_token &&) { __barrier_sync(0); }
-            D static unsigned thread_rank() { return threadIdx.z * blockDim.y * blockDim.x + threadIdx.y * blockDim.x + threadIdx.x; }
+            D static unsigned thread_rank() { return (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x; }
             D static unsigned size() { return blockDim.x * blockDim.y * blockDim.z; }
             D static unsigned num_threads() { return size(); }
             D static dim3 group_index() { return dim3(blockIdx.x, blockIdx.y, blockIdx.z); }

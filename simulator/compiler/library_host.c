@@ -72,6 +72,8 @@ const LibraryEntry LIBRARY_HOST[] = {
     {"cudaLaunchAttribute", LIBRARY_HOST_ONLY, "struct cudaLaunchAttribute { cudaLaunchAttributeID id; char pad[4]; cudaLaunchAttributeValue val; };"},
     {"cudaLaunchConfig_t", LIBRARY_HOST_ONLY,
      "struct cudaLaunchConfig_t { dim3 gridDim, blockDim; size_t dynamicSmemBytes; cudaStream_t stream; cudaLaunchAttribute *attrs; unsigned numAttrs; };"},
+    {"cudaOccupancyMaxActiveClusters", LIBRARY_HOST_ONLY,
+     EXPANDED_TEXT(OF_KERNEL(cudaOccupancyMaxActiveClusters, int *clusters, Kernel *kernel, const cudaLaunchConfig_t *config))},
     {"cudaLaunchKernelEx", LIBRARY_HOST_ONLY,
      "template <class Kernel, class... Arguments> cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t *config, Kernel *kernel, Arguments... arguments);"},
     {"FILE stderr stdout", LIBRARY_HOST_ONLY, "typedef struct _IO_FILE FILE; static FILE *const stderr = nullptr; static FILE *const stdout = nullptr;"},

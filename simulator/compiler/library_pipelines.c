@@ -6,10 +6,19 @@
 #define IN_GROUPS(...) EXPANDED_TEXT(namespace cooperative_groups { __VA_ARGS__ })
 #define HEADERS "cuda/barrier cuda/pipeline"
 #define COPY_HEADER "cooperative_groups/memcpy_async.h"
-// A loop that tests the barrier until the phase is complete.
-#define WAIT(instruction, type, phase) unsigned done; do \
-    asm volatile("{\n.reg .pred p;\n" instruction ".shared.b64 p, [%1], %2;\nselp.u32 %0, 1, 0, p;\n}" \
-        : "=r"(done) : "r"(__i_address()), type(phase) : "memory"); while (!done)
+// A loop that tests the barrier until the phase is complete. As in NVIDIA's header, it sleeps only after 17 tests and 40 us: a quarter of
+// the time that it has waited, at most 1 ms.
+#define WAIT(instruction, type, phase) \
+    const unsigned long long start = __globaltimer(); \
+    for (int tests = 0;;) { \
+        unsigned done; \
+        asm volatile("{\n.reg .pred p;\n" instruction ".shared.b64 p, [%1], %2;\nselp.u32 %0, 1, 0, p;\n}" \
+            : "=r"(done) : "r"(__i_address()), type(phase) : "memory"); \
+        if (done) break; \
+        if (tests < 16) { tests++; continue; } \
+        const long long waited = (long long)(__globaltimer() - start); \
+        if (waited >= 4000000) __nanosleep(1000000); \
+        else if (waited >= 40000) __nanosleep((unsigned)(waited / 4)); }
 #define ASYNC(cache, bytes) asm volatile("cp.async." cache ".shared.global [%0], [%1], " #bytes ", " #bytes ";" \
     :: "r"((unsigned)__cvta_generic_to_shared(to + k)), "l"(from + k) : "memory")
 #define STRIDED(bytes) for (size_t k = rank * bytes; k < size; k += threads * bytes)
@@ -41,22 +50,23 @@ const LibraryEntry LIBRARY_PIPELINES[] = {
             D explicit aligned_size_t(size_t size) : value(size) {}
             D operator size_t() const { return value; }
         };)},
-    // A thread's part of a copy to shared memory, in the largest units that the alignment of addresses and size allows.
-    {"cuda::__i_copy", HEADERS " " COPY_HEADER, IN_CUDA(
-        D void __i_copy(size_t rank, size_t threads, char *to, const char *from, size_t size) {
-            const size_t bits = (size_t)to | (size_t)from | size;
-            if (!__isShared(to)) STRIDED(1) to[k] = from[k];
-            else if (bits % 16 == 0) STRIDED(16) ASYNC("cg", 16);
-            else if (bits % 8 == 0) STRIDED(8) ASYNC("ca", 8);
-            else if (bits % 4 == 0) STRIDED(4) ASYNC("ca", 4);
-            else STRIDED(1) to[k] = from[k]; })},
+    // A thread's part of a copy to shared memory, in units of the alignment that the parameters' types promise.
+    {"cuda::__i_copy cuda::__i_alignment", HEADERS " " COPY_HEADER, IN_CUDA(
+        D size_t __i_alignment(void *, size_t) { return 1; }
+        template <class T> D size_t __i_alignment(T *, size_t) { return alignof(T); }
+        template <class T, size_t alignment> D size_t __i_alignment(T *, aligned_size_t<alignment>) { return alignment; }
+        D void __i_copy(size_t rank, size_t threads, char *to, const char *from, size_t size, size_t alignment) {
+            if (!__isShared(to) || alignment % 4 || size % alignment) STRIDED(1) to[k] = from[k];
+            else if (alignment % 16 == 0) STRIDED(16) ASYNC("cg", 16);
+            else if (alignment % 8 == 0) STRIDED(8) ASYNC("ca", 8);
+            else STRIDED(4) ASYNC("ca", 4); })},
     {"cuda::memcpy_async", HEADERS, IN_CUDA(
         template <thread_scope scope> D void __i_complete(barrier<scope> &b) { b.__i_arrive_after_copies(); }
         template <thread_scope scope> D void __i_complete(pipeline<scope> &) {}
         template <class To, class From, class Size, class Sync> D void memcpy_async(To *to, From *from, Size size, Sync &sync) {
-            __i_copy(0, 1, (char *)to, (const char *)from, size); __i_complete(sync); }
+            __i_copy(0, 1, (char *)to, (const char *)from, size, __i_alignment(to, size)); __i_complete(sync); }
         template <class Group, class To, class From, class Size, class Sync> D void memcpy_async(const Group &group, To *to, From *from, Size size, Sync &sync) {
-            __i_copy(group.thread_rank(), group.size(), (char *)to, (const char *)from, size); __i_complete(sync); })},
+            __i_copy(group.thread_rank(), group.size(), (char *)to, (const char *)from, size, __i_alignment(to, size)); __i_complete(sync); })},
     {"cuda::pipeline cuda::pipeline_shared_state cuda::make_pipeline cuda::pipeline_role", HEADERS, IN_CUDA(
         enum class pipeline_role { producer, consumer };
         template <thread_scope scope, unsigned stages> struct pipeline_shared_state { barrier<scope> produced_[stages]; barrier<scope> consumed_[stages]; };
@@ -109,7 +119,7 @@ const LibraryEntry LIBRARY_PIPELINES[] = {
             asm volatile("cp.async.wait_group %0;" :: "n"(n) : "memory"); })},
     {"cooperative_groups::memcpy_async", COPY_HEADER, IN_GROUPS(
         template <class Group, class To, class From, class Size> D void memcpy_async(const Group &group, To *to, From *from, Size size) {
-            cuda::__i_copy(group.thread_rank(), group.size(), (char *)to, (const char *)from, size);
+            cuda::__i_copy(group.thread_rank(), group.size(), (char *)to, (const char *)from, size, cuda::__i_alignment(to, size));
             asm volatile("cp.async.commit_group;" ::: "memory"); })},
     {"cooperative_groups::wait", COPY_HEADER, IN_GROUPS(
         template <class Group> D void wait(const Group &group) { asm volatile("cp.async.wait_group 0;" ::: "memory"); group.sync(); })},

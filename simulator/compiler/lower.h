@@ -70,6 +70,8 @@ IrInstruction *lower_moved(Lowering *l, IrInstruction *pointer, const Type *type
 IrInstruction *lower_load(Lowering *l, Address address, Type *type);
 void lower_store(Lowering *l, Address address, Type *type, IrInstruction *value);
 void lower_copy(Lowering *l, Address to, Address from, Type *type);
+// Assigns a record, as nvcc does: it is loaded before the left side is evaluated, if it is copied member by member.
+Address lower_assign_record(Lowering *l, Expression *assignment, Address from);
 // Initialises the object at an address; NULL leaves it undefined.
 void lower_initialisation(Lowering *l, Address address, Type *type, Expression *e);
 void lower_zero(Lowering *l, Address address, Type *type);

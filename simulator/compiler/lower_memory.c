@@ -371,6 +371,29 @@ static bool has_gaps_inside(const Type *type)
     return found;
 }
 
+static bool is_copied_by_members(const Type *type)
+{
+    uint32_t members = 0;
+    return vector_element(type) || (type->kind == TYPE_RECORD && is_simple(type, &members));
+}
+
+Address lower_assign_record(Lowering *l, Expression *assignment, Address from)
+{
+    Type *type = type_bare(assignment->left->type);
+    const bool by_members = type->record->field_count && is_copied_by_members(type);
+    Copied copied = {.count = 0};
+    if (by_members)
+        copy_members(l, from, type, &copied, false);
+    const Address to = lower_lvalue(l, assignment->left);
+    lower_set_line(l, assignment->start);
+    copied.count = 0;
+    if (by_members)
+        copy_members(l, to, type, &copied, true);
+    else
+        lower_copy(l, to, from, type);
+    return to;
+}
+
 void lower_copy(Lowering *l, Address to, Address from, Type *type)
 {
     type = type_bare(type);
@@ -382,9 +405,7 @@ void lower_copy(Lowering *l, Address to, Address from, Type *type)
     }
     if (type->kind == TYPE_RECORD && type->record->field_count == 0)
         return;
-    const Type *element = vector_element(type);
-    uint32_t members = 0;
-    if (element || (type->kind == TYPE_RECORD && is_simple(type, &members))) {
+    if (is_copied_by_members(type)) {
         Copied copied = {.count = 0};
         copy_members(l, from, type, &copied, false);
         copied.count = 0;

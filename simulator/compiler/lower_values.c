@@ -162,10 +162,7 @@ static Address lower_assign(Lowering *l, Expression *e, IrInstruction **value)
     *value = NULL;
     if (type->kind == TYPE_RECORD) {
         const Address from = e->right->kind == EXPRESSION_COPY ? lower_lvalue(l, e->right->left) : lower_lvalue(l, e->right);
-        const Address to = lower_lvalue(l, e->left);
-        lower_set_line(l, e->start);
-        lower_copy(l, to, from, type);
-        return to;
+        return lower_assign_record(l, e, from);
     }
     *value = lower_value(l, e->right);
     const Address address = lower_lvalue(l, e->left);

@@ -1,6 +1,7 @@
 // parse.c: token access and error recovery of the parser, and the order in which a program is parsed.
 #include "compiler/parser.h"
 
+#include <ctype.h>
 #include <stdarg.h>
 #include <string.h>
 
@@ -91,6 +92,29 @@ static const char *token_text(Compiler *c, const Token *t)
     return compile_format(c, t->kind == TOKEN_NAME && t->id ? "the keyword '%.*s'" : "'%.*s'", length, t->text);
 }
 
+// The last character of a macro's use: of its name, or of the parentheses with its arguments.
+static Position end_of_macro(const Compiler *c, Position name)
+{
+    const SourceFile *file = source_file_at(c, name);
+    const char *begin = file->text + (name - file->base), *at = begin;
+    while (isalnum((unsigned char)*at) || *at == '_')
+        at++;
+    const char *end = at;
+    at += strspn(at, " \t");
+    for (uint32_t depth = 0; *at && (depth || *at == '('); at++) {
+        depth += (*at == '(') - (*at == ')');
+        if (*at == '"' || *at == '\'')
+            for (const char quote = *at++; *at && *at != quote; at++)
+                at += *at == '\\' && at[1];
+        if (!*at)
+            break;
+        end = at + 1;
+        if (!depth)
+            break;
+    }
+    return name + (Position)(end - begin) - 1;
+}
+
 bool parse_expect(Compiler *c, uint16_t id, const char *where)
 {
     if (parse_accept(c, id))
@@ -110,6 +134,8 @@ bool parse_expect(Compiler *c, uint16_t id, const char *where)
     const bool after = id == ';' || id == ')' || id == ']' || (t->flags & TOKEN_FIRST);
     if (after && !(last->flags & TOKEN_EXPANDED) && last->length)
         source_error(c, last->position + last->length - 1, 1, help, "expected '%s' %s", expected, where);
+    else if (after && (last->flags & TOKEN_EXPANDED) && source_line(c, t->position) > source_line(c, end_of_macro(c, last->position)))
+        source_error(c, end_of_macro(c, last->position), 1, help, "expected '%s' %s", expected, where);
     else
         source_error(c, t->position, (t->flags & TOKEN_EXPANDED) ? 0 : t->length, help, "expected '%s' %s, not %s", expected, where, token_text(c, t));
     if (id == ';' && t->flags & TOKEN_FIRST) // the next line is parsed as if the ; were there
@@ -117,6 +143,30 @@ bool parse_expect(Compiler *c, uint16_t id, const char *where)
     p->state.panicking = true;
     p->state.panic_at = p->state.at;
     return false;
+}
+
+bool token_begins_declaration(const Token *t)
+{
+    switch (t->id) {
+    case KEYWORD_STATIC: case KEYWORD_CONSTEXPR: case KEYWORD_EXTERN: case KEYWORD_INLINE: case KEYWORD_TYPEDEF: case KEYWORD_TEMPLATE: case KEYWORD_USING:
+    case KEYWORD_NAMESPACE: case KEYWORD_STATIC_ASSERT: case KEYWORD_GLOBAL: case KEYWORD_DEVICE: case KEYWORD_HOST: case KEYWORD_CONSTANT: case KEYWORD_STRUCT: case KEYWORD_ENUM:
+    case KEYWORD_VOID: case KEYWORD_BOOL: case KEYWORD_CHAR: case KEYWORD_INT: case KEYWORD_UNSIGNED: case KEYWORD_LONG: case KEYWORD_FLOAT: case KEYWORD_DOUBLE:
+        return true;
+    default:
+        return false;
+    }
+}
+
+void parse_end_of_declaration(Compiler *c, const char *where, uint32_t earlier_errors)
+{
+    const Token *t = parse_token(c), *next = parse_peek(c, 1);
+    const bool begins = token_begins_declaration(t) || (parse_qualifier(t->id) && token_begins_declaration(next)) || token_is(t, '}') ||
+                        (t->kind == TOKEN_NAME && next->kind == TOKEN_NAME);
+    const int silent = c->silent;
+    if ((t->flags & TOKEN_FIRST) && begins && silent == 1 && c->silent_errors == earlier_errors)
+        c->silent = 0;
+    parse_expect(c, ';', where);
+    c->silent = silent;
 }
 
 void parse_skip_group(Compiler *c)

@@ -505,6 +505,7 @@ bool parse_is_device(Compiler *c)
 
 static void parse_declarators(Compiler *c, Specifiers *s)
 {
+    const uint32_t errors = c->silent_errors;
     for (;;) {
         Declarator d = {0};
         const uint32_t begin = c->parser->state.at;
@@ -526,7 +527,7 @@ static void parse_declarators(Compiler *c, Specifiers *s)
         if (!parse_accept(c, ','))
             break;
     }
-    parse_expect(c, ';', "after the declaration");
+    parse_end_of_declaration(c, "after the declaration", errors);
 }
 
 static void parse_simple_declaration(Compiler *c)

@@ -165,6 +165,8 @@ static Type *function_suffix(Compiler *c, Type *result, Declarator *d)
     uint8_t qualifiers = 0;
     for (;;) {
         Specifiers ignored = {0};
+        if ((parse_token(c)->flags & TOKEN_FIRST) && token_begins_declaration(parse_peek(c, 1)))
+            break; // `const int` on the next line
         if (parse_qualifier(parse_token(c)->id)) {
             qualifiers |= parse_qualifier(parse_token(c)->id);
             parse_advance(c);

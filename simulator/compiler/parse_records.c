@@ -275,6 +275,7 @@ static void parse_member_declaration(Compiler *c, Record *r)
 static void parse_plain_member(Compiler *c, Record *r)
 {
     const Token *t = parse_token(c);
+    const uint32_t errors = c->silent_errors;
     Specifiers s = parse_specifiers(c);
     if (s.is_virtual)
         r->unsupported = "virtual functions are not supported";
@@ -302,7 +303,7 @@ static void parse_plain_member(Compiler *c, Record *r)
         if (!parse_accept(c, ','))
             break;
     }
-    parse_expect(c, ';', "after the member");
+    parse_end_of_declaration(c, "after the member", errors);
 }
 
 static void parse_members(Compiler *c, Record *r, Position open)

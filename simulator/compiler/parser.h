@@ -70,6 +70,10 @@ const Token *parse_peek(Compiler *c, uint32_t ahead);
 const Token *parse_previous(Compiler *c);
 bool parse_at(Compiler *c, uint16_t id);
 bool parse_accept(Compiler *c, uint16_t id);
+bool token_begins_declaration(const Token *t); // by a keyword
+// Expects a ; after a declaration of the host, too. Its errors are not reported, because it may have parts that are not supported; but a ;
+// is certainly missing if all else was understood (silent_errors is `earlier_errors`) and the next line begins a declaration or has a }.
+void parse_end_of_declaration(Compiler *c, const char *where, uint32_t earlier_errors);
 // If the token is missing, reports "expected 'X' WHERE" and continues as if it were present.
 bool parse_expect(Compiler *c, uint16_t id, const char *where);
 void parse_advance(Compiler *c);

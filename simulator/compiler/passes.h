@@ -29,7 +29,10 @@ Pass simplify_control_flow;
 Pass thread_jumps;
 // gvn.c
 Pass number_values;
+Pass number_values_without_facts;
 Pass number_values_in_blocks; // local value numbering
+// reassociate.c: sums with repeated summands
+Pass reassociate_sums;
 // rotate.c
 Pass rotate_loops;
 // licm.c

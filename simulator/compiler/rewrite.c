@@ -372,6 +372,14 @@ IrBlock *ir_split_block(IrModule *module, IrInstruction *first_moved)
     return rest;
 }
 
+uint32_t ir_count_phis(const IrBlock *block)
+{
+    uint32_t count = 0;
+    for (const IrInstruction *phi = block->first; phi->op == IR_PHI; phi = phi->next)
+        count++;
+    return count;
+}
+
 bool ir_is_phi(const IrInstruction *instruction)
 {
     return instruction->op == IR_PHI;

@@ -1,7 +1,10 @@
 // select.c: instruction selection, within a block as in LLVM: multiplications and additions become fma and mad, and products of
 // extended integers become mul.wide.
+#include "compiler/intrinsics.h"
 #include "compiler/known.h"
 #include "compiler/passes.h"
+
+#include <string.h>
 
 typedef struct Selection {
     IrModule *module;
@@ -127,6 +130,75 @@ static void mask_shift(Selection *s, IrInstruction *i)
     s->changed = true;
 }
 
+// ---- Insertion of bits
+
+static IrInstruction *operation(Selection *s, IrInstruction *insert_before, const char *name, uint32_t count, IrInstruction **operands)
+{
+    IrInstruction *i = ir_insert_before(s->module, insert_before, IR_INTRINSIC, insert_before->type, count, operands);
+    i->intrinsic = intrinsic_named(name, strlen(name));
+    i->line = insert_before->line;
+    i->file = insert_before->file;
+    return i;
+}
+
+// The selector of a byte permutation that puts the low `bytes` bytes of its first operand into the second one, from byte `at`.
+static IrInstruction *selector_of(Selection *s, uint32_t at, uint32_t bytes)
+{
+    int64_t selector = 0;
+    for (uint32_t k = 0; k < 4; k++)
+        selector |= (int64_t)(k >= at && k < at + bytes ? k - at : 4 + k) << 4 * k;
+    return ir_integer(s->module, s->function, IR_B32, selector);
+}
+
+static bool is_shifted(const IrInstruction *value)
+{
+    const IrInstruction *inner = value->op == IR_CONVERT ? value->operands[0] : value;
+    return inner->op == IR_SHL || inner->op == IR_SHR;
+}
+
+// base | x << c, where the bits of x replace zeros of the base. NVVM combines several shifts in another way.
+static bool insert_bits(Selection *s, IrInstruction *i, IrInstruction *base, const IrInstruction *shifted)
+{
+    const uint32_t width = ir_bits(i->type);
+    if (shifted->op != IR_SHL || shifted->operands[1]->op != IR_INTEGER || ir_is_constant(base) || is_shifted(base) || is_shifted(shifted->operands[0]))
+        return false;
+    const uint64_t at = unsigned_value(shifted->operands[1]), used = ~known_zero_bits(shifted->operands[0]) & type_mask(i->type);
+    if (!at || at >= width || !used || used & (used + 1)) // the field must be the low bits
+        return false;
+    const uint32_t bits = (uint32_t)__builtin_popcountll(used);
+    const uint32_t length = bits < width - at ? bits : width - (uint32_t)at;
+    const uint64_t field = (length == 64 ? UINT64_MAX : (1ull << length) - 1) << at;
+    if (field & ~known_zero_bits(base))
+        return false;
+    IrInstruction *result;
+    if (width == 32 && at % 8 == 0 && length % 8 == 0)
+        result = operation(s, i, "__i_prmt", 3, (IrInstruction *[]){shifted->operands[0], base, selector_of(s, (uint32_t)at / 8, length / 8)});
+    else
+        result = operation(s, i, width == 32 ? "__i_bfi" : "__i_bfi_y", 4, (IrInstruction *[]){shifted->operands[0], base,
+            ir_integer(s->module, s->function, IR_B32, (int64_t)at), ir_integer(s->module, s->function, IR_B32, length)});
+    ir_replace(i, result);
+    return s->changed = true;
+}
+
+// A store truncates a value that nothing else needs truncated.
+static void store_wide(Selection *s, IrInstruction *store)
+{
+    const IrInstruction *value = store->operands[1];
+    if (value->op == IR_BITCAST && ir_has_one_use(value) && store->memory == value->type) { // stored as the other type
+        store->memory = value->operands[0]->type;
+        ir_set_operand(store, 1, value->operands[0]);
+        s->changed = true;
+        return;
+    }
+    if (value->op != IR_CONVERT || !ir_has_one_use(value) || value->block != store->block || ir_is_float_type(value->type) || ir_is_float_type(store->memory))
+        return;
+    IrInstruction *wide = value->operands[0];
+    if (ir_is_float_type(wide->type) || wide->type == IR_PRED || ir_bits(wide->type) <= ir_bits(value->type) || ir_bits(wide->type) < 32)
+        return;
+    ir_set_operand(store, 1, wide);
+    s->changed = true;
+}
+
 bool select_instructions(IrModule *module, IrFunction *function)
 {
     Selection s = {.module = module, .function = function};
@@ -135,6 +207,13 @@ bool select_instructions(IrModule *module, IrFunction *function)
             next = i->next;
             if (i->op == IR_SHL)
                 mask_shift(&s, i);
+        }
+    for (IrBlock *block = function->first; block; block = block->next)
+        for (IrInstruction *i = block->last, *previous; i; i = previous) { // last first: what they replace is still a sum
+            previous = i->previous;
+            const bool is_sum = (i->op == IR_OR || i->op == IR_ADD) && (i->type == IR_B32 || i->type == IR_B64);
+            if (is_sum && !insert_bits(&s, i, i->operands[0], i->operands[1]))
+                insert_bits(&s, i, i->operands[1], i->operands[0]);
         }
     for (IrBlock *block = function->first; block; block = block->next)
         for (IrInstruction *i = block->first, *next; i; i = next) {
@@ -149,6 +228,8 @@ bool select_instructions(IrModule *module, IrFunction *function)
                 fuse(&s, i);
             else if (i->op == IR_OFFSET)
                 fuse_address(&s, i);
+            else if (i->op == IR_STORE)
+                store_wide(&s, i);
         }
     return s.changed;
 }

@@ -96,6 +96,8 @@ static IrInstruction *simplified(Simplifier *s, IrInstruction *i)
     case IR_TO_GENERIC:
     case IR_FROM_GENERIC:
         return simplify_pointer(s, i);
+    case IR_INTRINSIC:
+        return simplify_intrinsic(s, i);
     default:
         return NULL;
     }
@@ -130,7 +132,7 @@ static void simplify_branch(Simplifier *s, IrInstruction *branch)
 static bool invert_compare(Simplifier *s, IrInstruction *i)
 {
     IrInstruction *compare = i->operands[0];
-    if (i->op != IR_NOT || i->type != IR_PRED || compare->op != IR_COMPARE || !ir_has_one_use(compare) || compare->operands[0]->type == IR_PRED)
+    if (i->op != IR_NOT || i->type != IR_PRED || compare->op != IR_COMPARE || !ir_has_one_use(compare))
         return false;
     if (compare->compare == IR_EQUAL && (compare->flags & IR_UNORDERED))
         return false; // no IrCompare is its inverse

@@ -22,6 +22,7 @@ IrInstruction *simplify_select(Simplifier *s, IrInstruction *i);
 IrInstruction *simplify_conversion(Simplifier *s, IrInstruction *i);
 IrInstruction *simplify_float(Simplifier *s, IrInstruction *i);
 IrInstruction *simplify_pointer(Simplifier *s, IrInstruction *i);
+IrInstruction *simplify_intrinsic(Simplifier *s, IrInstruction *i);
 
 // Creates a binary instruction before `insert_before`, and simplifies it.
 IrInstruction *build_simplified(Simplifier *s, IrInstruction *insert_before, IrOp op, IrInstruction *a, IrInstruction *b, uint32_t flags);
@@ -31,6 +32,7 @@ static inline bool has_constant(const IrInstruction *i, uint32_t operand)
     return i->operands[operand]->op == IR_INTEGER;
 }
 bool fold_compare(IrCompare compare, bool is_signed, IrType type, int64_t a, int64_t b);
+bool is_lowest_bit(const IrInstruction *condition, IrType type); // whether it is (x & 1) != 0 of an x of this type
 IrCompare swapped_compare(IrCompare compare); // the comparison of exchanged operands
 IrCompare inverse_compare(IrCompare compare);
 

@@ -218,10 +218,27 @@ static IrInstruction *compare_with_constant(Simplifier *s, IrInstruction *i)
     }
 }
 
+static bool is_constant_integer(const IrInstruction *value, int64_t integer)
+{
+    return value->op == IR_INTEGER && value->integer == integer;
+}
+
+// The predicate that an integer of 1 or 0 represents, or NULL.
+static IrInstruction *predicate_of(const IrInstruction *value)
+{
+    if (value->op == IR_CONVERT && !(value->flags & IR_SIGNED) && value->operands[0]->type == IR_PRED)
+        return value->operands[0];
+    const bool is_selection = value->op == IR_SELECT && is_constant_integer(value->operands[1], 1) && is_constant_integer(value->operands[2], 0);
+    return is_selection ? value->operands[0] : NULL;
+}
+
 static IrInstruction *compare_without_constant(Simplifier *s, IrInstruction *i)
 {
     IrInstruction *a = i->operands[0], *b = i->operands[1];
     const bool is_equality = i->compare == IR_EQUAL || i->compare == IR_NOT_EQUAL;
+    IrInstruction *first = predicate_of(a), *second = predicate_of(b);
+    if (is_equality && first && second)
+        return ir_compare(s->module, i, i->compare, first, second, 0);
     if (a == b)
         return predicate_constant(s, i->compare == IR_EQUAL || i->compare == IR_LESS_EQUAL || i->compare == IR_GREATER_EQUAL);
     if (a->op == IR_CONVERT && b->op == IR_CONVERT && a->operands[0]->type == b->operands[0]->type && !ir_is_float_type(a->operands[0]->type) &&
@@ -336,6 +353,14 @@ static IrInstruction *select_bounded(Simplifier *s, IrInstruction *i)
     return build_simplified(s, i, is_min ? IR_MIN : IR_MAX, a, b, c->flags & IR_SIGNED);
 }
 
+bool is_lowest_bit(const IrInstruction *condition, IrType type)
+{
+    if (condition->op != IR_COMPARE || condition->compare != IR_NOT_EQUAL || !is_constant_integer(condition->operands[1], 0))
+        return false;
+    const IrInstruction *bit = condition->operands[0];
+    return bit->type == type && bit->op == IR_AND && is_constant_integer(bit->operands[1], 1);
+}
+
 IrInstruction *simplify_select(Simplifier *s, IrInstruction *i)
 {
     IrInstruction *c = i->operands[0], *a = i->operands[1], *b = i->operands[2];
@@ -354,6 +379,8 @@ IrInstruction *simplify_select(Simplifier *s, IrInstruction *i)
     }
     if (i->type == IR_PRED)
         return select_predicates(s, i);
+    if (is_lowest_bit(c, i->type) && is_constant_integer(a, 1) && is_constant_integer(b, 0)) // (x & 1) != 0 ? 1 : 0
+        return c->operands[0];
     if (a->op == IR_SELECT && a->operands[0] == c)
         return ir_select(s->module, i, c, a->operands[1], b);
     if (b->op == IR_SELECT && b->operands[0] == c)

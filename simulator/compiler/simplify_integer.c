@@ -58,6 +58,9 @@ static IrInstruction *simplify_add(Simplifier *s, IrInstruction *i)
         return build_simplified(s, i, IR_SUB, constant_like(s, i, (int64_t)((uint64_t)a->operands[0]->integer + (uint64_t)b->integer)), a->operands[1], 0);
     if (a == b)
         return build_simplified(s, i, IR_SHL, a, ir_integer(s->module, s->function, IR_B32, 1), i->flags & IR_NO_WRAP);
+    if (has_constant(i, 1) && a->op == IR_SELECT && ir_has_one_use(a) && has_constant(a, 1) && has_constant(a, 2)) // (p ? c : d) + e
+        return ir_select(s->module, i, a->operands[0], constant_like(s, i, (int64_t)((uint64_t)a->operands[1]->integer + (uint64_t)b->integer)),
+                         constant_like(s, i, (int64_t)((uint64_t)a->operands[2]->integer + (uint64_t)b->integer)));
     return NULL;
 }
 
@@ -174,6 +177,15 @@ static IrInstruction *needed_operand(const IrInstruction *either, uint64_t mask)
     return NULL;
 }
 
+// Operates on the predicates that both operands extend.
+static IrInstruction *combine_predicates(Simplifier *s, IrInstruction *i)
+{
+    const IrInstruction *a = i->operands[0], *b = i->operands[1];
+    if (a->op != IR_CONVERT || b->op != IR_CONVERT || a->operands[0]->type != IR_PRED || b->operands[0]->type != IR_PRED || ((a->flags | b->flags) & IR_SIGNED))
+        return NULL;
+    return ir_convert(s->module, i, i->type, build_simplified(s, i, i->op, a->operands[0], b->operands[0], 0), 0);
+}
+
 static IrInstruction *simplify_and(Simplifier *s, IrInstruction *i)
 {
     IrInstruction *a = i->operands[0], *b = i->operands[1];
@@ -187,6 +199,15 @@ static IrInstruction *simplify_and(Simplifier *s, IrInstruction *i)
             return a;
         if (has_inner_constant(i))
             return build_simplified(s, i, IR_AND, a->operands[0], constant_like(s, i, a->operands[1]->integer & b->integer), 0);
+        const uint64_t low = a->op == IR_ADD && has_constant(a, 1) ? known_zero_bits(a->operands[0]) : 0;
+        if (low && mask <= (low & ~(low + 1))) // the constant alone sets these bits
+            return constant_like(s, i, a->operands[1]->integer & b->integer);
+        const bool is_low = !(mask & (mask + 1)) && a->op == IR_ADD && has_constant(a, 1);
+        if (is_low && !(unsigned_value(a->operands[1]) & mask)) // x + c has the low bits of x
+            return build_simplified(s, i, IR_AND, a->operands[0], b, 0);
+        const IrInstruction *masked = is_low && ir_has_one_use(a) ? a->operands[0] : NULL;
+        if (masked && masked->op == IR_AND && has_constant(masked, 1) && !(mask & ~unsigned_value(masked->operands[1]))) // (x & d) + c
+            return build_simplified(s, i, IR_AND, build_simplified(s, i, IR_ADD, masked->operands[0], a->operands[1], 0), b, 0);
         IrInstruction *needed = i->type != IR_PRED ? needed_operand(a, mask) : NULL;
         if (needed)
             return build_simplified(s, i, IR_AND, needed, b, 0);
@@ -201,7 +222,7 @@ static IrInstruction *simplify_and(Simplifier *s, IrInstruction *i)
         return a;
     if (b->op == IR_AND && (b->operands[0] == a || b->operands[1] == a))
         return b;
-    return NULL;
+    return combine_predicates(s, i);
 }
 
 // Rotations such as x << k | x >> (width - k) are kept.
@@ -224,7 +245,7 @@ static IrInstruction *simplify_or(Simplifier *s, IrInstruction *i)
         return b;
     if (b->op == IR_AND && (b->operands[0] == a || b->operands[1] == a))
         return a;
-    return NULL;
+    return combine_predicates(s, i);
 }
 
 static IrInstruction *simplify_xor(Simplifier *s, IrInstruction *i)
@@ -238,6 +259,8 @@ static IrInstruction *simplify_xor(Simplifier *s, IrInstruction *i)
         return a;
     if (unsigned_value(b) == type_mask(i->type))
         return ir_insert_before(s->module, i, IR_NOT, i->type, 1, &a);
+    if (a->op == IR_NOT && i->type != IR_PRED)
+        return build_simplified(s, i, IR_XOR, a->operands[0], constant_like(s, i, ~b->integer), 0);
     if (has_inner_constant(i))
         return build_simplified(s, i, IR_XOR, a->operands[0], constant_like(s, i, a->operands[1]->integer ^ b->integer), 0);
     return NULL;
@@ -258,10 +281,32 @@ static IrInstruction *combine_shifts(Simplifier *s, IrInstruction *i)
     return constant_like(s, i, 0);
 }
 
+// (x << c) >> d if the first shift loses no bit; (x + c) >> d if c only sets bits that are shifted out
+static IrInstruction *shift_right(Simplifier *s, IrInstruction *i, uint32_t count)
+{
+    const IrInstruction *a = i->operands[0];
+    if (a->op == IR_ADD && has_constant(a, 1) && s->is_late) { // not before loads are merged
+        const uint64_t low = unsigned_value(a->operands[1]);
+        const bool is_lost = low >> count == 0 && !(low & ~known_zero_bits(a->operands[0]));
+        return is_lost ? build_simplified(s, i, IR_SHR, a->operands[0], i->operands[1], 0) : NULL;
+    }
+    if (a->op != IR_SHL || !has_constant(a, 1))
+        return NULL;
+    const uint64_t left = unsigned_value(a->operands[1]);
+    if (left >= ir_bits(i->type) || largest_with_specials(a->operands[0]) > type_mask(i->type) >> left)
+        return NULL;
+    const int64_t rest = (int64_t)count - (int64_t)left;
+    if (!rest)
+        return a->operands[0];
+    return build_simplified(s, i, rest > 0 ? IR_SHR : IR_SHL, a->operands[0], ir_integer(s->module, s->function, IR_B32, rest > 0 ? rest : -rest), 0);
+}
+
 static IrInstruction *simplify_shift(Simplifier *s, IrInstruction *i)
 {
     IrInstruction *a = i->operands[0], *b = i->operands[1];
     const uint32_t bits = ir_bits(i->type);
+    if (b->op == IR_REM && b->flags & IR_SIGNED && ir_has_one_use(b) && has_constant(b, 1) && power_of_two(b->operands[1]) > 0) // a negative count is undefined
+        ir_set_operand(i, 1, build_simplified(s, i, IR_AND, b->operands[0], constant_like(s, b, b->operands[1]->integer - 1), 0)), s->changed = true;
     if (has_constant(i, 0) && a->integer == 0)
         return a;
     if (i->op == IR_SHR && (i->flags & IR_SIGNED) && is_never_negative(a))
@@ -271,11 +316,19 @@ static IrInstruction *simplify_shift(Simplifier *s, IrInstruction *i)
     const uint32_t count = (uint32_t)unsigned_value(b);
     if (!count)
         return a;
+    if (i->op == IR_SHR && !(i->flags & IR_SIGNED) && count == bits - 1 && a->op == IR_SHR && a->flags & IR_SIGNED) // the sign
+        return build_simplified(s, i, IR_SHR, a->operands[0], b, 0);
     IrInstruction *combined = combine_shifts(s, i);
     if (combined)
         return combined;
     if (i->op == IR_SHR && !(i->flags & IR_SIGNED) && !(~known_zero_bits(a) >> count))
         return constant_like(s, i, 0);
+    const bool is_extended = a->op == IR_CONVERT && !(a->flags & IR_SIGNED) && a->operands[0]->type == IR_B32 && ir_has_one_use(a);
+    if (i->op == IR_SHR && !(i->flags & IR_SIGNED) && is_extended) // shifts before it extends
+        return ir_convert(s->module, i, i->type, count < 32 ? build_simplified(s, i, IR_SHR, a->operands[0], b, 0) : constant_like(s, a->operands[0], 0), 0);
+    IrInstruction *shorter = i->op == IR_SHR && !(i->flags & IR_SIGNED) ? shift_right(s, i, count) : NULL;
+    if (shorter)
+        return shorter;
     IrInstruction *needed = i->op == IR_SHR && !(i->flags & IR_SIGNED) ? needed_operand(a, type_mask(i->type) & (UINT64_MAX << count)) : NULL;
     if (needed)
         return build_simplified(s, i, IR_SHR, needed, b, 0);
@@ -286,6 +339,9 @@ static IrInstruction *simplify_shift(Simplifier *s, IrInstruction *i)
         return build_simplified(s, i, IR_AND, a->operands[0], constant_like(s, i, (int64_t)(type_mask(i->type) >> count)), 0);
     if (i->op == IR_SHL && a->op == IR_MUL && has_constant(a, 1))
         return build_simplified(s, i, IR_MUL, a->operands[0], constant_like(s, i, (int64_t)((uint64_t)a->operands[1]->integer << count)), 0);
+    if (i->op == IR_SHL && a->op == IR_SUB && has_constant(a, 0) && ir_has_one_use(a) && !s->is_late) // (c - x) << d, but not of an index
+        return build_simplified(s, i, IR_SUB, constant_like(s, i, (int64_t)((uint64_t)a->operands[0]->integer << count)),
+                    build_simplified(s, i, IR_SHL, a->operands[1], b, i->flags & a->flags & IR_NO_WRAP), 0);
     if (i->op == IR_SHL && a->op == IR_ADD && has_constant(a, 1) && ir_has_one_use(a)) // (x + c) << d
         return build_simplified(s, i, IR_ADD, build_simplified(s, i, IR_SHL, a->operands[0], b, i->flags & a->flags & IR_NO_WRAP),
                     constant_like(s, i, (int64_t)((uint64_t)a->operands[1]->integer << count)), i->flags & a->flags & IR_NO_WRAP);

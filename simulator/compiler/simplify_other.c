@@ -1,9 +1,11 @@
 // simplify_other.c: conversions, floating-point operations and pointers. Every rounding is kept: a floating-point operation is
 // replaced only by one that gives identical bits for all inputs.
+#include "compiler/intrinsics.h"
 #include "compiler/simplify.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 // ---- Conversions
 
@@ -104,6 +106,10 @@ IrInstruction *simplify_conversion(Simplifier *s, IrInstruction *i)
     if (i->op == IR_BITCAST) {
         if (value->type == i->type)
             return value;
+        if (s->is_late && value->op == IR_LOAD && value->memory == value->type && ir_has_one_use(value)) { // is loaded as the other type
+            value->memory = value->type = i->type;
+            return value;
+        }
         return value->op == IR_BITCAST ? value->operands[0]->type == i->type ? value->operands[0]
                                        : ir_insert_before(s->module, i, IR_BITCAST, i->type, 1, &value->operands[0]) : NULL;
     }
@@ -111,6 +117,8 @@ IrInstruction *simplify_conversion(Simplifier *s, IrInstruction *i)
         return value;
     if (i->type == IR_PRED && !ir_is_float_type(value->type))
         return ir_compare(s->module, i, IR_NOT_EQUAL, value, constant_like(s, value, 0), 0);
+    if (!(i->flags & IR_SIGNED) && is_lowest_bit(value, i->type))
+        return value->operands[0];
     if (value->op == IR_CONVERT) {
         IrInstruction *combined = combine_conversions(s, i);
         if (combined)
@@ -228,5 +236,14 @@ IrInstruction *simplify_pointer(Simplifier *s, IrInstruction *i)
         return pointer->operands[0];
     if (i->op == IR_FROM_GENERIC && pointer->op == IR_TO_GENERIC && pointer->space == i->space)
         return pointer->operands[0];
+    return NULL;
+}
+
+IrInstruction *simplify_intrinsic(Simplifier *s, IrInstruction *i)
+{
+    static const struct { const char *name; IrSpace space; } tests[] = {{"__isGlobal", IR_GLOBAL}, {"__isShared", IR_SHARED}};
+    for (uint32_t k = 0; k < 2 && i->operand_count == 1 && i->operands[0]->op == IR_TO_GENERIC; k++)
+        if (strcmp(i->intrinsic->name, tests[k].name) == 0)
+            return constant_like(s, i, i->operands[0]->space == tests[k].space);
     return NULL;
 }

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-enum { MAX_BYTES = 4096, MAX_COPY_PARTS = 256, MAX_ROUNDS = 16, MAX_CHAIN = 64 };
+enum { MAX_BYTES = 4096, MAX_COPY_PARTS = 256, MAX_STRAIGHT_BYTES = 128, MAX_ROUNDS = 16, MAX_CHAIN = 64 };
 
 typedef struct Access {
     IrInstruction *instruction;
@@ -263,9 +263,52 @@ static void store_parts(Splitting *s, IrInstruction *copy, const Part *parts, ui
         insert_access(s, copy, IR_STORE_VECTOR, 0, parts[0], count + 1, operands)->count = count;
 }
 
+static IrInstruction *element_at(Splitting *s, IrBlock *block, IrInstruction *pointer, IrInstruction *index, uint32_t bytes)
+{
+    IrInstruction *element = ir_append(s->module, block, IR_OFFSET, pointer->type, 2, (IrInstruction *[]){pointer, index});
+    element->scale = bytes;
+    element->space = ir_pointer_space(pointer);
+    element->flags |= IR_NO_WRAP;
+    return element;
+}
+
+// Copies in a loop, one word at a time.
+static void expand_as_loop(Splitting *s, IrInstruction *copy, IrType word)
+{
+    IrBlock *before = copy->block, *after = ir_split_block(s->module, copy), *body = ir_new_block_before(s->module, after);
+    s->module->line = copy->line;
+    s->module->file = copy->file;
+    body->unroll = 1;
+    ir_redirect(s->module, before, 0, body);
+    IrInstruction *index = ir_phi(s->module, body, IR_B32), *pointers[2];
+    for (uint32_t k = 0; k < 2; k++)
+        pointers[k] = element_at(s, body, copy->operands[k], index, bytes_of(word));
+    IrInstruction *value = ir_append(s->module, body, IR_LOAD, word, 1, &pointers[1]);
+    value->memory = word;
+    value->space = pointers[1]->space;
+    IrInstruction *store = ir_append(s->module, body, IR_STORE, IR_VOID, 2, (IrInstruction *[]){pointers[0], value});
+    store->memory = word;
+    store->space = pointers[0]->space;
+    IrInstruction *next = ir_append(s->module, body, IR_ADD, IR_B32, 2, (IrInstruction *[]){index, ir_integer(s->module, s->function, IR_B32, 1)});
+    next->flags |= IR_NO_WRAP;
+    IrInstruction *bound = ir_integer(s->module, s->function, IR_B32, copy->memory_bytes / bytes_of(word));
+    IrInstruction *again = ir_append(s->module, body, IR_COMPARE, IR_PRED, 2, (IrInstruction *[]){next, bound});
+    again->compare = IR_LESS;
+    ir_branch(s->module, body, again, body, after);
+    ir_add_operand(s->module, index, ir_integer(s->module, s->function, IR_B32, 0));
+    ir_add_operand(s->module, index, next);
+    ir_remove(copy);
+}
+
 static bool expand_copy(Splitting *s, IrInstruction *copy)
 {
     const Side to = side_of(s, copy->operands[0]), from = side_of(s, copy->operands[1]);
+    const bool is_long = copy->memory_bytes > MAX_STRAIGHT_BYTES && !to.variable && !from.variable && !(copy->flags & IR_VOLATILE);
+    const IrType word = copy->alignment % 8 == 0 && copy->memory != IR_B32 ? IR_B64 : IR_B32;
+    if (is_long && copy->alignment % bytes_of(word) == 0 && copy->memory_bytes % bytes_of(word) == 0) {
+        expand_as_loop(s, copy, word);
+        return true;
+    }
     Part parts[MAX_COPY_PARTS];
     IrInstruction *values[MAX_COPY_PARTS];
     const uint32_t count = list_parts(copy, from.variable ? from : to, parts);

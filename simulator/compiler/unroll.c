@@ -86,14 +86,6 @@ static bool is_innermost(const Unrolling *u, const Loop *loop)
     return true;
 }
 
-static uint32_t count_phis(const IrBlock *block)
-{
-    uint32_t count = 0;
-    for (const IrInstruction *phi = block->first; phi->op == IR_PHI; phi = phi->next)
-        count++;
-    return count;
-}
-
 // Redirects the edge from `latch` to `from` to the block `to`, which has corresponding phis.
 static void move_back_edge(Unrolling *u, IrBlock *latch, IrBlock *from, IrBlock *to)
 {
@@ -178,7 +170,7 @@ static bool unroll_counted(Unrolling *u, Loop *loop, uint32_t count)
 {
     CountedLoop counted;
     IrBlock *preheader = loop_preheader(u->loops, loop), *exit = only_exit(u, loop);
-    if (!exit || !preheader || !is_innermost(u, loop) || count < 2 || count_phis(loop->header) >= MAX_PHIS || !find_counted_loop(u->loops, loop, &counted))
+    if (!exit || !preheader || !is_innermost(u, loop) || count < 2 || ir_count_phis(loop->header) >= MAX_PHIS || !find_counted_loop(u->loops, loop, &counted))
         return false;
     IrInstruction *start = counted.phi->operands[predecessor_index(loop->header, preheader)];
     if (has_few_trips(&counted, start))
@@ -221,7 +213,7 @@ static bool try_full(Unrolling *u, Loop *loop)
     const uint32_t requested = loop->header->unroll;
     const bool is_requested = requested > 1;
     const uint32_t trips = constant_trip_count(u->module, u->loops, loop, is_requested ? MAX_PRAGMA_TRIPS : MAX_FULL_TRIPS);
-    if (!trips || requested == 1 || count_phis(loop->header) >= MAX_PHIS || (requested > 1 && requested != UINT32_MAX && requested < trips))
+    if (!trips || requested == 1 || ir_count_phis(loop->header) >= MAX_PHIS || (requested > 1 && requested != UINT32_MAX && requested < trips))
         return false;
     if (!is_small(u, loop, trips, is_requested ? MAX_PRAGMA_SIZE : MAX_FULL_SIZE))
         return false;
@@ -230,9 +222,37 @@ static bool try_full(Unrolling *u, Loop *loop)
     return true;
 }
 
+// Whether the block is a copy of the instructions at the end of the latch, as loop rotation makes one.
+static bool is_copied_test(const IrBlock *block, const IrBlock *latch)
+{
+    const IrInstruction *i = block->last, *other = latch->last;
+    for (; i && i->op != IR_PHI; i = i->previous, other = other->previous)
+        if (!other || i->op != other->op || (i->op == IR_INTRINSIC && i->intrinsic != other->intrinsic))
+            return false;
+    return true;
+}
+
+// Whether the body begins with the test of an inner loop that has no variable of its own. To NVVM both are one loop then.
+static bool begins_with_loop(const Unrolling *u, const Loop *loop)
+{
+    for (uint32_t k = 0; k < ir_target_count(loop->header); k++) {
+        const IrBlock *target = loop->header->last->target[k];
+        if (loop->header->last->op == IR_BRANCH && target->first->op == IR_JUMP) // the preheader
+            target = target->last->target[0];
+        const Loop *inner = u->loops->innermost[target->id];
+        if (!inner || inner == loop || inner->header != target || target->first->op == IR_PHI || !loop_latch(u->loops, inner))
+            continue;
+        if (ir_first_not_phi(loop->header)->op == IR_JUMP || is_copied_test(loop->header, loop_latch(u->loops, inner)))
+            return true;
+    }
+    return false;
+}
+
 static bool try_partial(Unrolling *u, Loop *loop)
 {
     const uint32_t requested = loop->header->unroll;
+    if (!begins_with_loop(u, loop) && try_full(u, loop)) // its trip count is known only since branches' conditions are used
+        return true;
     if (requested == 1 || requested == UINT32_MAX || requested > MAX_RUNTIME_COUNT)
         return false;
     const uint32_t trips = constant_trip_count(u->module, u->loops, loop, MAX_PRAGMA_TRIPS);
@@ -241,7 +261,7 @@ static bool try_partial(Unrolling *u, Loop *loop)
         return false;
     if (!trips)
         return unroll_counted(u, loop, count);
-    if (trips < count || !is_innermost(u, loop) || count_phis(loop->header) >= MAX_PHIS)
+    if (trips < count || !is_innermost(u, loop) || ir_count_phis(loop->header) >= MAX_PHIS)
         return false;
     demote_outside_uses(u->module, u->function, u->loops, loop);
     unroll_partly(u, loop, count, trips % count);

@@ -111,14 +111,6 @@ static bool unswitch(Unswitching *u, const Loop *loop)
     return true;
 }
 
-static uint32_t count_phis(const IrBlock *block)
-{
-    uint32_t count = 0;
-    for (const IrInstruction *phi = block->first; phi->op == IR_PHI; phi = phi->next)
-        count++;
-    return count;
-}
-
 // Unswitches each loop on at most one condition.
 static bool unswitch_round(Unswitching *u)
 {
@@ -126,7 +118,7 @@ static bool unswitch_round(Unswitching *u)
     u->loops = loops_of(u->module, u->function, dominators_of(u->module, u->function));
     bool changed = false;
     for (Loop *loop = u->loops->all; loop; loop = loop->next) {
-        if (loop->is_changed || !loop_latch(u->loops, loop) || count_phis(loop->header) >= MAX_PHIS || !unswitch(u, loop))
+        if (loop->is_changed || !loop_latch(u->loops, loop) || ir_count_phis(loop->header) >= MAX_PHIS || !unswitch(u, loop))
             continue;
         changed = true;
         for (Loop *outer = loop; outer; outer = outer->parent)

@@ -142,6 +142,7 @@ void sim_execute_cluster_barrier(Warp *w, WarpSplit *p, const Instr *i)
     p->loop = NULL;
     if (i->op == CLUSTER_ARRIVE) {
         w->arrived |= p->mask;
+        w->block->counters.block_barriers += sim_settings()->counts_atomic_loads; // it can replace a block barrier
         if (is_block_checked(w->block) && i->semantics != RELAXED)
             sim_observer.arrive(w, p->mask, CLUSTER_KEY);
         sim_check_cluster_barrier(w->block);

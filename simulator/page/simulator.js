@@ -296,12 +296,6 @@ function settingsOf(request) {
 const formatRemovedLines = (lines) =>
     (lines || []).map((line) => typeof line === "number" ? `${line}` : `${line.what === "test" ? "t" : ""}${line.line}`).join(",");
 
-// Removes the rows of the harness's kernels; the kernel is the second column.
-function withoutHarnessRows(table, harness) {
-    const harnessKernels = new Set(harness);
-    return table.split("\n").filter((row) => !harnessKernels.has(row.split(",", 2)[1])).join("\n");
-}
-
 function interpretBits(bits) {
     const view = new DataView(new ArrayBuffer(4));
     view.setUint32(0, bits);
@@ -389,8 +383,8 @@ async function run(program, request = {}) {
         printed,
         results: firstWords(made.contents),
         checks: checks.map(withNumbers),
-        trace: withoutHarnessRows(trace, program.harness),
-        counters: withoutHarnessRows(counters, program.harness),
+        trace,
+        counters,
         findings: findings ? JSON.parse(findings).findings : [],
         launches: launchesIn(calls),
         arrays: arraysIn(calls, addresses),

@@ -7,6 +7,7 @@ import subprocess
 import pytest
 
 from tests.simulator.ptx import RUN
+from tests.support import some
 
 np = pytest.importorskip("numpy", reason="NumPy is not there: make test installs it into .venv")
 pytestmark = pytest.mark.builds("build/sim/ptx_run")
@@ -14,7 +15,7 @@ pytestmark = pytest.mark.builds("build/sim/ptx_run")
 AREA = 384  # bytes: three of the checker's lines
 SHAPES = [(1, 2), (1, 2), (1, 5), (2, 3), (3, 2)]  # blocks, warps of each; at most 255 threads, which store distinct bytes
 INACTIVE = -1  # replaces the offset of an inactive lane
-SEEDS = 240
+SEEDS = some(100, 240)
 READ, WRITE = 0, 1
 
 

@@ -6,13 +6,15 @@ import subprocess
 
 import pytest
 
-from tests.support import ROOT
+from tests.support import ROOT, longer
 
-pytestmark = pytest.mark.builds("build/sim/compiler-fuzz", "build/sim/compile")
+pytestmark = pytest.mark.builds("build/sim/compile")
 
 COUNT, SEED = 250, 1
 
 
+@longer  # make test does not build the compiler under gcc's sanitizers
+@pytest.mark.builds("build/sim/compiler-fuzz")
 def test_random_and_mutated_sources_end_with_ptx_or_an_error():
     """Broken: the compiler crashes, hangs, or writes PTX that the simulator does not read."""
     sources = sorted(str(path) for pattern in ("step*/*.cu", "scan/*/*.cu", "labs/*/*/*.cu", "exercises/*/*.cu", "tests/*/*.cu", "tests/*/*/*.cu")

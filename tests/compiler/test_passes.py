@@ -42,6 +42,40 @@ def test_a_loop_over_a_constant_distance_is_unrolled(tmp_path):
     assert made.count("st.global") == 4 and made.count("setp") == 4
 
 
+PARITY = """__global__ void alternate(int *data, int n)
+{
+    for (int k = 0; k < n; k++)
+        data[(k + 1) & 1] += data[2 * (k & 1)];
+}
+"""
+
+
+def test_the_low_bits_of_an_unrolled_loop_s_variable_are_known(tmp_path):
+    """Broken: after unrolling by four, k & 1 and k + 1 & 1 are computed although k is a multiple of four."""
+    source = tmp_path / "parity.cu"
+    source.write_text(PARITY)
+    made = subprocess.run([pass_examples.COMPILE, source, "-o", "-"], capture_output=True, text=True, check=True).stdout
+    unrolled = made[made.index("nounroll"):made.index("nounroll", made.index("nounroll") + 1)]
+    assert "st.global" in unrolled.split("bra")[0] and "and.b32" not in unrolled.split("bra")[0]
+
+
+ORDER = """__global__ void sort(int *keys)
+{
+    const int a = keys[0], b = keys[1];
+    if ((a > b) == ((threadIdx.x & 2) == 0))
+        keys[0] = b;
+}
+"""
+
+
+def test_equal_conditions_are_compared_as_predicates(tmp_path):
+    """Broken: two conditions become integers before they are compared, or their comparison is negated twice."""
+    source = tmp_path / "order.cu"
+    source.write_text(ORDER)
+    made = subprocess.run([pass_examples.COMPILE, source, "-o", "-"], capture_output=True, text=True, check=True).stdout
+    assert "xor.pred" in made and "selp" not in made and "not.pred" not in made
+
+
 LOCK = """__global__ void add(int *lock, int *sum)
 {
     for (bool done = false; !done;)

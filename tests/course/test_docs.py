@@ -146,6 +146,30 @@ def test_small_times_are_shown_beside_their_lower_bound(tmp_path, monkeypatch):
     assert tables.net(None).splitlines()[2:] == ["| 2^14 | 4.25 | 7.25 | 1.71 | 2.00 |"]
 
 
+def test_comparisons_are_with_the_newest_cub(tmp_path, monkeypatch):
+    """Broken: a table compares with an older CUB although a newer one was measured, or does not name its version."""
+    for name in ("MEASURED", "SCANS"):
+        monkeypatch.setattr(tables, name, tmp_path / name / "gpu")
+        (tmp_path / name / "gpu").mkdir(parents=True)
+    for file, version, cub_ms in (("against-cub", "3.5.0", 2), ("against-cub-cccl", "3.10.0", 3)):
+        (tmp_path / f"MEASURED/gpu/{file}.csv").write_text(
+            f"elements,cache,cub_ms,step08_ms,step09_ms,cub_version,date\n1024,cold,{cub_ms},1,2,{version},2026-01-02\n1024,warm,{cub_ms},1,1,{version},2026-01-02\n")
+        (tmp_path / f"SCANS/gpu/{file}.csv").write_text(f"elements,scan_us,cub_us,copy_us,cub_version,date\n1024,2,{cub_ms},1,{version},2026-01-02\n")
+    assert tables.against(None).splitlines()[2] == "| 2^10 | 3.000 | 1.500 | 3.000 | 3.000 |"
+    assert all(text.endswith("CUB 3.10.0, measured on 2026-01-02.") for text in (tables.against(None), tables.scanover(None)))
+    assert tables.cubs(None).splitlines()[2:] == ["| GPU | 3.5.0 | 2026-01-02 | 1.00× (1.000×) | 2.00× (2.000×) | 1.00× (1.000×) |",
+                                                  "| GPU | 3.10.0 | 2026-01-02 | 1.50× (1.500×) | 3.00× (3.000×) | 1.50× (1.500×) |"]
+
+
+def test_start_addresses_at_which_cub_is_faster_are_counted(tmp_path, monkeypatch):
+    """Broken: the first page hides that CUB is faster if the array begins elsewhere."""
+    monkeypatch.setattr(tables, "MEASURED", tmp_path)
+    assert tables.slower_starts() == (0, 0)
+    (tmp_path / "begins.csv").write_text("step,elements,offset_bytes,us\n" + "".join(
+        f"{step},1024,{offset},{us}\n" for offset, step, us in [(0, "cub", 9), (0, "step08", 10), (0, "step09", 8), (64, "cub", 9), (64, "step08", 1), (64, "step09", 9.5), (64, "queue", 1), (128, "cub", 9), (128, "step09", 8)]))
+    assert tables.slower_starts() == (3, 1)
+
+
 def test_the_simulators_chart_has_every_step():
     """Broken: the chart of the simulator's counts lacks a step, or shows a removed one."""
     with open(ROOT / "plots/simulator/counters.csv", newline="", encoding="utf-8") as file:
@@ -201,6 +225,7 @@ def test_what_measures_a_changed_step_still_finds_its_places():
     """Broken: a step lacks a line that make starts, make finish or make parts changes; otherwise only a GPU would show it."""
     for step in STEPS[1:8]:
         assert block_duration.with_clock(step) and all(parts.part_of(step, change) for change in parts.PARTS.values())
+    assert "BLOCK_SIZE = 512" in block_duration.with_clock("step06_fullunroll,2")
     assert all(finish.with_clock(*program) for program in finish.programs(STEPS[-1]))
 
 

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.skipif(not HAS_GPU, reason="no GPU")
 
 # Detected in the fifth run. On the simulator, which has no times, the harness makes only three runs.
 PLANTED_LATE = {
-    "a block's sum not written after three runs": ("step10_singlepass", "        if (tid == 0)\n            partial_sums",
+    "a block's sum not written after three runs": ("step11_singlepass", "        if (tid == 0)\n            partial_sums",
         "        static __device__ unsigned written;\n        if (tid == 0 && (blockIdx.x != 1 || written++ < 3))\n            partial_sums"),
 }
 
@@ -63,7 +63,7 @@ def test_arrays_begin_and_end_anywhere(step, tmp_path):
 
 
 def test_after_an_aborted_launch(tmp_path):
-    """Broken: step 10 continues with the ticket counter of an aborted launch."""
+    """Broken: step 11 continues with the ticket counter of an aborted launch."""
     program = tmp_path / "after_abort"
     built = run(nvcc(), "-O3", "-std=c++17", "-arch=native", "-o", program, ROOT / "tests/simulator/after_abort.cu")
     assert built.returncode == 0, built.stderr

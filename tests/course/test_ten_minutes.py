@@ -11,7 +11,7 @@ import pytest
 
 from scripts.ladder import ten_minutes
 
-from tests.support import build, needs_simulator, run, unsanitized
+from tests.support import build_together, needs_simulator, run, unsanitized
 
 pytestmark = needs_simulator
 
@@ -41,11 +41,17 @@ def evaluated(number, tmp_path, old="", new=""):
     return json.loads(result.stdout[result.stdout.index("{"):])["checks"], result.stderr
 
 
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    """All programs in one executable, which runs one of them by its name."""
+    texts = {program.stem: program.read_text(encoding="utf-8") for program in PROGRAMS}
+    return build_together(texts, tmp_path_factory.mktemp("built") / "program", "-Werror", "all-warnings", "-Xcompiler", "-Wall,-Wextra")
+
+
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda path: path.stem)
-def test_a_program_is_right(program, tmp_path):
+def test_a_program_is_right(program, built):
     """Broken: a program of the page does not compile with nvcc without warnings, or its result is wrong."""
-    built = build(program, tmp_path / "program", "-Werror", "all-warnings", "-Xcompiler", "-Wall,-Wextra")
-    result = run(built)
+    result = run(built, program.stem)
     assert result.returncode == 0 and result.stdout.endswith(f": 0 of {ten_minutes.elements(program)} values are wrong\n"), result.stdout + result.stderr
 
 

@@ -1,4 +1,4 @@
-// after_abort: step 10, after a launch was aborted when some of its blocks had taken their tickets.
+// after_abort: step 11, after a launch was aborted when some of its blocks had taken their tickets.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -9,7 +9,7 @@
 #pragma nv_diag_suppress 940 // the renamed main of the step ends without a return
 #pragma GCC diagnostic ignored "-Wreturn-type"
 namespace step {
-#include "../../step10_singlepass/reduce.cu"
+#include "../../step11_singlepass/reduce.cu"
 }
 using step::check;
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support import build, needs_simulator, run
+from tests.support import build, longer, needs_simulator, run
 
 pytestmark = needs_simulator
 
@@ -188,7 +188,7 @@ def check(seeds, folder, flags, environments):
         assert result.returncode == 0, (flags, environment, result.stderr)
 
 
-@pytest.mark.parametrize("flags", [("-lineinfo",), ("-G",)])
+@pytest.mark.parametrize("flags", [("-lineinfo",), pytest.param(("-G",), marks=longer)])
 def test_threads_may_leave_anywhere(flags, tmp_path):
     """Broken: lanes wait for exited lanes, or continue too early, so that a correct program hangs or has other results."""
     check(range(16), tmp_path, flags, ({"SIM_CHECK": "1"}, {"SIM_CHECK": "0", "SIM_TOGETHER": "1"}))

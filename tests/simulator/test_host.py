@@ -12,7 +12,7 @@ from tests.simulator import host_calls
 
 ROOT = Path(__file__).resolve().parents[2]
 LESSONS = [str(path.relative_to(ROOT)) for path in sorted([*ROOT.glob("step[0-9][0-9]_*"), *ROOT.glob("scan/step[0-9][0-9]_*")])]
-SIZES = (1, 4096, 40000)  # 40,000: clusters of step 13, several tiles of the scan
+SIZES = (1, 4096, 40000)  # 40,000: clusters of step 14, several tiles of the scan
 
 pytestmark = pytest.mark.builds("build/sim/replay")
 

@@ -84,8 +84,9 @@ STRAY = {"cublas": (("1", "cublasSgemm reads 64 bytes at offset 0 of a 60-byte a
 SAID_LINES = {"cublas": 1, "curand": 4}  # lines printed by the simulator: that it replaces the library; that quasirandom numbers are not supported
 
 
+@longer  # cuBLAS needs a download of OpenBLAS
 @unsanitized
-@pytest.mark.parametrize("library", [pytest.param("cublas", marks=longer), "curand"])  # the first needs a download of OpenBLAS
+@pytest.mark.parametrize("library", ["cublas", "curand"])
 def test_replacements_of_nvidias_libraries(library):
     """Broken: a call of cuBLAS or cuRAND computes something else, or is not linked automatically; the checker does not know its accesses or its stream,
     or reports a line of the library instead of the program's."""

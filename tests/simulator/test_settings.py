@@ -36,6 +36,16 @@ def test_a_time_limit_ends_the_program():
     assert result.returncode == 124 and "simulator: the limit of 1 s ($SIM_TIME_LIMIT) ends the program in launch " in result.stderr, result.stderr
 
 
+@pytest.mark.parametrize("text, why", [("race:reduce*", "is 'race:reduce*'; accepted: KIND:PATTERN, such as"), ("race-shared:", "accepted: KIND:PATTERN"), (None, "Is a directory")])
+def test_wrong_suppressions_are_refused(text, why, tmp_path):
+    """Broken: a mistyped suppression, or a file that cannot be read, is ignored without a message."""
+    path = tmp_path / "list" if text else tmp_path
+    if text:
+        path.write_text(f"# comment\n\n{text}\n")
+    result = run(SIM / "step03_sequential/reduce", 100, SIM_SUPPRESSIONS=str(path))
+    assert (result.returncode, result.stdout) == (2, "") and why in result.stderr and (not text or f"{path}:3 is" in result.stderr), result.stderr
+
+
 @pytest.mark.parametrize("what, setting", [("trace", "SIM_TRACE"), ("counters", "SIM_COUNTERS"), ("findings", "SIM_FINDINGS"), ("recording", "SIM_RECORD")])
 @pytest.mark.parametrize("path, why", [("/nowhere/file", "No such file or directory"), ("/dev/full", "No space left on device")])
 def test_a_file_that_cannot_be_written_is_named(what, setting, path, why):

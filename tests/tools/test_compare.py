@@ -111,12 +111,12 @@ def unknown_peak(directory):
 def some_failed(tmp_path):
     first, second = folder(tmp_path / "a"), folder(tmp_path / "b", shares={step: SHARES[step] for step in STEPS[3:12]})
     with open(second / "run-all.csv", "a") as file:
-        file.write("step12_launchshape,,67108864,,,,,,,,HANG\nreference_cub,,67108864,,,,,,,,CRASH\n")
+        file.write("step13_oneblock,,67108864,,,,,,,,HANG\nreference_cub,,67108864,,,,,,,,CRASH\n")
     return first, second
 
 
 def many_steps(tmp_path):
-    shares = SHARES | {"step15_distributedshared": 0.9}
+    shares = SHARES | {"step16_distributedshared": 0.9}
     return folder(tmp_path / "a", shares=shares), folder(tmp_path / "b", LAPTOP, shares=shares, peak=272)
 
 
@@ -140,7 +140,7 @@ def test_texts_can_be_read(case, tmp_path):
 def test_what_has_no_bar_says_why(tmp_path):
     """Broken: a step that failed, was not run, or has no known peak looks like one of 0 GB/s."""
     shown = [text.get_text() for text, _ in words(figure(*some_failed(tmp_path)))]
-    assert [shown.count(why) for why in ("HANG", "CRASH", "not run")] == [2, 2, 10]
+    assert [shown.count(why) for why in ("HANG", "CRASH", "not run")] == [2, 2, 12]
     shown = [text.get_text() for text, _ in words(figure(tmp_path / "a", unknown_peak(folder(tmp_path / "c"))))]
     assert shown.count("peak unknown") == len(SHARES)
 

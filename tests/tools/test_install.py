@@ -68,6 +68,19 @@ def test_warnings_are_errors_only_if_strict(drywarp, tmp_path):
         assert [one["level"] for one in json.loads((tmp_path / "found.sarif").read_text())["runs"][0]["results"]] == [level]
 
 
+def test_options_become_settings(drywarp, tmp_path):
+    """Broken: drywarp ignores the kernel filter, the suppressions or the time limit."""
+    (tmp_path / "known").write_text("race-shared:*/race.cu\n")
+    (tmp_path / "wrong").write_text("race\n")
+    assert drywarp("build", "-o", "race", "race.cu").returncode == 0
+    for words, status, end in ((("--kernel", "reduce"), FINDINGS, "2 findings\n"), (("--kernel=other",), 0, "2 suppressed\ndrywarp: no findings\n"),
+                               (("--suppressions", "known"), FINDINGS, "1 finding, 1 suppressed\n"), (("--suppressions", "wrong"), 2, "*:*/library/*\n"),
+                               (("--time-limit", "0"), 2, "'0' is not a number of seconds, at least 1\n")):
+        result = drywarp("check", *words, "race")
+        assert (result.returncode, result.stderr[-len(end):]) == (status, end), words
+    assert "SIM_TIME_LIMIT is '99999999999999999999'" in drywarp("run", "--time-limit", "99999999999999999999", "race").stderr
+
+
 def test_a_source_is_counted(drywarp, tmp_path):
     """Broken: a program whose kernels launch kernels is not built, or its counters are not shown and written."""
     result = drywarp("counters", "--csv", "each.csv", "kids.cu")

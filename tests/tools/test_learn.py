@@ -1,4 +1,4 @@
-"""make learn: its verdicts and commands, and that no work is lost. make test-learn tries all exercises; here are two."""
+"""make learn: its verdicts and commands, and that no work is lost. make test-learn tries all exercises; here are two, by make test-long."""
 
 import array
 import base64
@@ -34,7 +34,8 @@ def make_learn(folder, *arguments):
                           capture_output=True, text=True, cwd=ROOT, stdin=subprocess.DEVNULL, timeout=100)
 
 
-@pytest.mark.parametrize("name", ["02_bounds", pytest.param("21_side_by_side", marks=longer)])
+@longer  # make test-learn tries every exercise; below, right and wrong kernels are judged one by one
+@pytest.mark.parametrize("name", ["02_bounds", "21_side_by_side"])
 def test_right_kernels_pass_and_planted_mistakes_do_not(name, capsys):
     assert variants.examined(exercises.read(exercises.FOLDER / name), judge.Tools(nvcc())), capsys.readouterr().out
 

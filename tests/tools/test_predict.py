@@ -53,7 +53,7 @@ def test_rows_are_appended_whole(tmp_path):
 
 
 @pytest.mark.parametrize("arguments, said", [
-    (["--step", "00", "--try", "4"], "Try 4 of step00_baseline has no diff"), (["--step", "03", "--try", "9"], "those with a diff are 1 2 3"),
+    (["--lab", "cpu", "--step", "03", "--try", "3"], "Try 3 of labs/cpu/step03_padded has no diff"), (["--step", "03", "--try", "9"], "those with a diff are 1 2 3"),
     (["--ladder", "scan", "--step", "77"], "there are 00 01"), (["--lab", "none"], "there are accuracy, ")])
 def test_what_is_no_try_is_refused_in_one_line(arguments, said):
     """Broken: a mistyped STEP or TRY ends in a traceback, or does not say which there are."""

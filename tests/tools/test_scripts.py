@@ -1,5 +1,6 @@
 """run.py and the other scripts, with stand-ins for the programs: no GPU needed."""
 
+import ast
 import os
 import shutil
 import signal
@@ -176,6 +177,22 @@ def test_every_script_has_help(script):
     module = ".".join(script.relative_to(ROOT).with_suffix("").parts).removesuffix(".__main__")
     result = run([script, "--help"] if script.suffix == ".sh" else [sys.executable, "-m", module, "--help"])
     assert result.returncode == 0 and len(result.stdout) > 20 and result.stderr == ""
+
+
+# What the modules of a folder may import, beside their own folder's. plots/ is no package: its modules import each other as `import plot`.
+LOWER = {"drywarp": set(), "scripts": {"drywarp"}, "plots": {"drywarp", "scripts"}, "book": {"drywarp"}}
+
+
+@pytest.mark.parametrize("folder", LOWER)
+def test_folders_do_not_import_each_other_in_a_cycle(folder):
+    """Broken: an installed drywarp lacks a module of scripts/; or scripts/ and plots/ need each other."""
+    of_plots = {path.stem for path in (ROOT / "plots").glob("*.py")}
+    imported = set()
+    for path in (ROOT / folder).rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            names = [node.module or ""] if isinstance(node, ast.ImportFrom) else [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            imported |= {"plots" if name in of_plots else name.split(".")[0] for name in names}
+    assert imported & {*LOWER, "tests"} <= LOWER[folder] | {folder}
 
 
 SWEPT = 'echo "$(basename "$(dirname "$0")"),A GPU,${@: -1},2,0.5,0.4,0.45,0.55,800.0,1000.0,PASS"; echo "$@" >> "$0.calls"'

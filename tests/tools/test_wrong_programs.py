@@ -4,10 +4,11 @@ import dataclasses
 import itertools
 import os
 import types
+import zipfile
 
 import pytest
 
-from drywarp.judge import check, compiling, contract, exercise, judging, sandbox, shapes, verdicts, words
+from drywarp.judge import check, compiling, contract, exercise, judging, sandbox, shapes, submissions, verdicts, words
 
 from tests.support import LINK, ROOT, SIM, nvcc, unsanitized
 
@@ -114,9 +115,11 @@ def test_a_step_gets_unknown_sizes():
     for shape in 30 * [shapes.REDUCE, shapes.SCANS]:
         drawn = shape.with_random_sizes()
         new = sorted(set(drawn.sizes) - set(shape.sizes))
-        assert len(new) == 3 and len(drawn.sizes) == len(set(drawn.sizes)) and new[-1] > 1 << 20
+        assert len(new) == 4 and len(drawn.sizes) == len(set(drawn.sizes)) and new[-1] > 1 << 20 > new[-2] > shapes.SIZES[-1]
         assert sorted(set(itertools.chain(*drawn.orders_at)) - set(shape.sizes)) == new and new[-1] in drawn.orders_at[2]
-    assert {1000, 5000} < set(shapes.SIZES) and shapes.REDUCE.runs_at(1000) == 2 and shapes.REDUCE.runs_at(shapes.LARGE[0]) == 1
+    assert {1000, 5000} < set(shapes.SIZES) and shapes.REDUCE.runs_at(1000) == (0, 2, 1)
+    assert shapes.SCANS.runs_at(shapes.LARGE[0]) == (0,) and shapes.SCANS.runs_at(shapes.LARGE[0], True) == (1,), "exclusive, and not aligned, too"
+    assert [max(sizes) for sizes in shapes.REDUCE.orders_at] == [shapes.COUNTED_AT, 100003, shapes.SIZES[-1]]
     near = [shapes.near_power_of_two() for _ in range(200)]
     assert len(set(near)) > 30 and all(min(abs(size - factor * (1 << k)) for factor in (1, 3) for k in range(20)) <= 2 for size in near)
 
@@ -206,6 +209,52 @@ def test_goals_of_an_exercise_count_atomics(tmp_path):
         assert answer.verdict == verdict, said
 
 
+TREE = """
+__device__ float load(const float *word)
+{
+    float number;
+    asm volatile("{.reg .b32 own; mapa.shared::cluster.u32 own, %1, 0; ld.shared::cluster.f32 %0, [own];}" : "=f"(number) : "r"((unsigned)__cvta_generic_to_shared(word)) : "memory");
+    return number;
+}
+__device__ void meet(unsigned barrier, unsigned phase)
+{
+    asm volatile("{.reg .b64 state; mbarrier.arrive.shared.b64 state, [%0];}" :: "r"(barrier) : "memory");
+    for (unsigned done = 0; !done;)
+        asm volatile("{.reg .pred p; mbarrier.try_wait.parity.shared.b64 p, [%1], %2; selp.u32 %0, 1, 0, p;}" : "=r"(done) : "r"(barrier), "r"(phase) : "memory");
+}
+__global__ void sum(const float *in, float *out)
+{
+    __shared__ float sums[256];
+    __shared__ alignas(8) unsigned long long arrived;
+    const unsigned t = threadIdx.x, barrier = (unsigned)__cvta_generic_to_shared(&arrived);
+    if (t == 0)
+        asm volatile("mbarrier.init.shared.b64 [%0], 256;" :: "r"(barrier) : "memory");
+    sums[t] = in[blockIdx.x * 256 + t];
+    __syncthreads();
+    for (unsigned s = LOOP, round = 0; s > 0 && s < 256; s = NEXT, round++) {
+        const unsigned own = OWN;
+        if (own < LIMIT)
+            sums[own] = LOAD(sums + own) + LOAD(sums + own + s);
+        BARRIER;
+    }
+    if (t == 0)
+        out[blockIdx.x] = sums[0];
+}
+"""
+STRIDED = {"LOOP": "1", "NEXT": "2 * s", "OWN": "2 * s * t", "LIMIT": "256", "LOAD": "load", "BARRIER": "__syncthreads()"}
+BARRIERS = {"LOOP": "128", "NEXT": "s / 2", "OWN": "t", "LIMIT": "s", "LOAD": "*", "BARRIER": "meet(barrier, round & 1)"}
+
+
+@pytest.mark.parametrize("number, words", [("11", STRIDED), ("16", BARRIERS)], ids=["distributed shared memory", "mbarriers"])
+def test_goals_of_an_exercise_count_what_replaces_them(tmp_path, number, words):
+    """Broken: an exercise about bank conflicts is solved by loads as distributed shared memory, or one about barriers by an mbarrier in their place."""
+    text = TREE
+    for name, value in words.items():
+        text = text.replace(name, value)
+    answer, said = judged(tmp_path, text, exercise.OfExercise(exercise.find(number)), exercise.judged)
+    assert answer.verdict == "misses the goal", said
+
+
 # ---- The submitted file, and the rules
 
 def test_a_file_is_opened_once(tmp_path):
@@ -248,6 +297,7 @@ def test_no_verdict_without_protection(monkeypatch, capsys, tmp_path):
 
 @pytest.mark.parametrize("text, reason", [
     ('#line 1 "cooperative_groups/details/memory.h"', "#line"), ("%:line 1 NAME", "#line"), ('#\\\nline 1 "x/cooperative_groups.h"', "#line"),
+    ('#line 1 "cooperativ\\145_groups.h"', "#line"), ("#line " + 9999 * "1 " + '"', "#line"),
     ("float sum = cub::sum();", "has cub"), ("// cub", ""), ('#line 7 "mine.cu"', "")])
 def test_forbidden_names(text, reason):
     """Broken: #line hides a race as one of cooperative groups' own, or a forbidden library is used."""
@@ -261,9 +311,159 @@ def test_forbidden_names(text, reason):
     assert reason in found and bool(reason) == bool(found)
 
 
+def test_an_archive_of_many_programs(tmp_path):
+    """Broken: a zip file of a few kilobytes fills the judge's disk with 2,000 programs."""
+    with zipfile.ZipFile(tmp_path / "many.zip", "w") as file:
+        for k in range(99):
+            file.writestr(f"{k}.cu", "")
+    assert len(submissions.unzipped(tmp_path / "many.zip", tmp_path / "out")) == submissions.MAX_PROGRAMS + 1
+
+
+def test_a_file_cannot_name_another_student():
+    """Broken: a student names a file so that it counts as another student's, whose number Moodle puts before the file's name."""
+    assert submissions.student_of("Ben B_7_assignsubmission_file_Anna_9_assignsubmission_file_x.cu") == ("Ben B", "7")
+
+
 def test_headers_of_a_forbidden_library(tmp_path):
     """Broken: a program includes a forbidden library through a macro, or is refused for a header whose name only resembles one."""
     answer = verdicts.Answer("own.cu", dataclasses.replace(shapes.REDUCE, forbidden=("thrust", "cub")), built=True)
     (tmp_path / "list").write_text("own: own.cu /cuda/include/cubin.h \\\n /cuda/include/cccl/cub/config.cuh\n")
     compiling.check_includes(tmp_path / "list", answer)
     assert answer.verdict == "does not build" and "headers of cub" in answer.said[0]
+
+
+# ---- Results that are right for the judge's data, calls and counters only
+
+SUM = """
+__global__ void sum(const float *in, float *out, long long n, int units)
+{
+    float total = 0;
+    for (long long i = 0; i < n; i++)
+        total += units ? (float)(int)(in[i] * units) / units : in[i];
+    *out = total;
+}
+__global__ void repeat(const float *from, float *out) { *out = *from; }
+static long long partial_count(long long) { return 1; }
+static void launch(const float *in, float *out, long long n)
+{
+    ADDS
+}
+"""
+SIXTEENTHS = "sum<<<1, 1>>>(in, out, n, 16);"
+KEEPS = """static float *kept;
+    static const float *last;
+    static long long size;
+    if (in == last && n == size)
+        return repeat<<<1, 1>>>(kept, out);
+    sum<<<1, 1>>>(in, out, n, 0);
+    if (!kept)
+        cudaMalloc(&kept, sizeof *kept);
+    cudaMemcpy(kept, out, sizeof *kept, cudaMemcpyDeviceToDevice);
+    last = in;
+    size = n;"""
+STREAMS = """static cudaStream_t one, other;
+    cudaStreamCreate(&one);
+    cudaStreamCreate(&other);
+    sum<<<1, 1, 0, one>>>(in, out, n, 0);
+    repeat<<<1, 1, 0, other>>>(out, out);"""
+
+
+@pytest.mark.parametrize("adds, verdict", [("sum<<<1, 1>>>(in, out, n, 0);", "passed"), (SIXTEENTHS, "wrong"), (KEEPS, "wrong"), (STREAMS, "does not build")],
+                         ids=["honest", "sixteenths", "keeps results", "streams"])
+def test_shortcuts_of_a_sum(tmp_path, adds, verdict):
+    """Broken: a sum passes that rounds to sixteenths, that keeps the result of an array by its address, or whose kernels run in unordered streams."""
+    few = dataclasses.replace(shapes.REDUCE, sizes=(1, 31, 33, 256), orders_at=((256,), (31,), (33,)), counted_at=256)
+    answer, said = judged(tmp_path, SUM.replace("ADDS", adds), few)
+    assert answer.verdict == verdict, said
+
+
+OF_CONTRACTS = {  # the lines of a contract, the kernel's statements for thread 0, and text below the kernel
+    "initial value": ("computes = max", "T all = 0; for (int i = 0; i < n; i++) all = all < in[i] ? in[i] : all; *out = all;", ""),
+    "as floats": ("computes = max\nelements = double", "float all = in[0]; for (int i = 1; i < n; i++) all = fmaxf(all, (float)in[i]); *out = all;", ""),
+    "as bytes": ("computes = sum\nelements = int", "int all = 0; for (int i = 0; i < n; i++) all += (signed char)in[i]; *out = all;", ""),
+    "keeps zeros": ("computes = compaction", "int all = 0; for (int i = 0; i < n; i++) if (in[i] >= 0) out[all++] = in[i]; *count = all;", ""),
+    "own grid": ("computes = sum", "T all = 0; for (int i = 0; i < n && blockDim.x > 32; i++) all += in[i]; *out = all;", "#define own own<<<1, 64>>>(in, out, n); if (0) own"),
+    "honest": ("computes = max\nelements = double", "T all = in[0]; for (int i = 1; i < n; i++) all = all < in[i] ? in[i] : all; *out = all;", "")}
+
+
+@pytest.mark.parametrize("name", OF_CONTRACTS)
+def test_shortcuts_of_a_contract(tmp_path, name):
+    """Broken: a kernel passes that is right for small or positive numbers only, or that its own host code launches with another grid."""
+    lines, statements, below = OF_CONTRACTS[name]
+    count = ", count" * ("compaction" in lines)
+    (tmp_path / "own.contract").write_text(f"call = own(in, out{count}, n)\ngrid = 1\nblock = 32\n{lines}\nsizes = 31 32 100 300\n")
+    kind = "double" if "double" in lines else "int" if "int" in lines else "float"
+    kernel = f"typedef {kind} T;\n__global__ void own(const T *in, T *out{', int *count' if count else ''}, int n)\n{{\n    if (threadIdx.x > 0)\n        return;\n    {statements}\n}}\n"
+    answer, said = judged(tmp_path, kernel + below + "\n", contract.read(tmp_path / "own.contract"))
+    assert answer.verdict == ("passed" if name == "honest" else "wrong"), said
+
+
+BULK = """
+__global__ void own(const float *in, float *out, int n)
+{
+    __shared__ alignas(16) float all[1024];
+    __shared__ alignas(8) unsigned long long arrived;
+    const unsigned to = (unsigned)__cvta_generic_to_shared(all), barrier = (unsigned)__cvta_generic_to_shared(&arrived);
+    if (threadIdx.x > 0)
+        return;
+    asm volatile("mbarrier.init.shared.b64 [%0], 1; fence.proxy.async;" :: "r"(barrier) : "memory");
+    asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" :: "r"(barrier), "r"(4 * n) : "memory");
+    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" :: "r"(to), "l"(in), "r"(4 * n), "r"(barrier) : "memory");
+    for (unsigned done = 0; !done;)
+        asm volatile("{.reg .pred p; mbarrier.try_wait.parity.shared.b64 p, [%1], 0; selp.u32 %0, 1, 0, p;}" : "=r"(done) : "r"(barrier) : "memory");
+    float sum = 0;
+    for (int i = 0; i < n; i++)
+        sum += all[i];
+    *out = sum;
+}
+static void launch(const float *in, float *out, int n) { own<<<1, 32>>>(in, out, n); }
+"""
+CONSTANT = """
+__constant__ float copied[1024];
+__global__ void own(float *out, int n)
+{
+    float sum = 0;
+    for (int i = 0; i < n; i++)
+        sum += copied[i];
+    if (threadIdx.x == 0)
+        *out = sum;
+}
+static void launch(const float *in, float *out, int n)
+{
+    cudaMemcpyToSymbol(copied, in, n * sizeof *in, 0, cudaMemcpyDeviceToDevice);
+    own<<<1, 32>>>(out, n);
+}
+"""
+
+
+@pytest.mark.parametrize("text", [BULK, CONSTANT], ids=["bulk copies", "copies of the host"])
+def test_goals_count_copies(tmp_path, text):
+    """Broken: a program meets a goal about loads by bulk copies, or by copies of the host."""
+    (tmp_path / "own.contract").write_text("call = launch(in, out, n)\ncomputes = sum\nsizes = 1024\nat most = 0 load requests\n")
+    shape = contract.read(tmp_path / "own.contract")
+    shape.sizes, shape.goals_at, shape.orders_at = (1024,), (1024,), ()  # bulk copies need a multiple of 4
+    answer, said = judged(tmp_path, text, shape)
+    assert answer.verdict == "misses the goal", said
+
+
+def test_a_goal_that_was_not_counted_is_missed():
+    """Broken: a program passes whose launches the simulator has not counted, as if it met the goal."""
+    answer = verdicts.Answer("own.cu", dataclasses.replace(shapes.REDUCE, goals_at=(shapes.COUNTED_AT,), limits={"blocks": 1}))
+    judging.count({}, shapes.COUNTED_AT, answer)
+    assert answer.missed == ["the launches were not all counted"]
+
+
+def test_lost_findings_are_no_pass():
+    """Broken: a program passes whose device ends before it has written the findings."""
+    answer = verdicts.Answer("own.cu", dataclasses.replace(shapes.REDUCE, sizes=(1,)), built=True, sizes={1: ""})
+    judging.finish(types.SimpleNamespace(end=lambda: (0, 70), findings=lambda: [], said=lambda which: []), answer)
+    assert answer.verdict == "findings" and "status 70" in str(answer.findings)
+
+
+def test_a_forged_library_is_not_judged(tmp_path):
+    """Broken: a race passes as one of cooperative groups, because the program gives the name of their header by .loc in inline assembly."""
+    text = KERNEL.replace("LOADS", VECTORS).replace("FINISH", RESERVED.replace("st.shared.f32", ".loc 2 1 1\\nst.shared.f32").replace("ld.shared.u32", ".loc 2 1 1\\nld.shared.u32"))
+    text = "#include <cooperative_groups.h>\n" + text.replace("float sum = 0;", "float sum = 0;\n    cooperative_groups::this_thread_block().sync();")
+    (tmp_path / "own.contract").write_text(CONTRACT)
+    answer, said = judged(tmp_path, text, contract.read(tmp_path / "own.contract"))
+    assert answer.verdict == "not judged", said

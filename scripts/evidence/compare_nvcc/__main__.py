@@ -27,7 +27,6 @@ TABLE = programs.ROOT / "evidence/compiler/compare.csv"
 SUMMARY = programs.ROOT / "evidence/compiler/compare.md"
 KINDS = ("steps", "scan", "labs", "mistakes", "labelled", "exercises")
 TARGETS = {"compiles": 0.95, "same_bytes": 1.0, "same_counters": 0.99, "within": 0.95, "mean": 0.02}
-LIMIT = 0.10  # of the ratio of instructions
 
 
 def jobs(options):
@@ -70,8 +69,8 @@ def mean_ratio(rows):
 
 
 def within(rows):
-    ratios = [float(row.ratio) for row in rows if row.ratio]
-    return sum(abs(ratio - 1) <= LIMIT for ratio in ratios), len(ratios)
+    counted = [row for row in rows if row.ratio]
+    return sum(map(compare.is_near, counted)), len(counted)
 
 
 def summary_line(name, rows):
@@ -85,7 +84,7 @@ def difference_of(row):
     found += ["different bytes"] if row.same_bytes == "no" else []
     found += [f"different counters ({row.differences})"] if row.same_counters == "no" else []
     found += [f"different findings ({row.note.removeprefix('findings ')})"] if row.same_findings == "no" else []
-    found += [f"{row.ratio} times the instructions"] if row.ratio and abs(float(row.ratio) - 1) > LIMIT else []
+    found += [f"{row.ratio} times the instructions"] if row.ratio and not compare.is_near(row) else []
     return "; ".join(found)
 
 
@@ -99,10 +98,10 @@ def differences(rows):
     return [f"- {', '.join(names)}: {found}." + (f" Cause: {cause}." if cause else "") for (found, cause), names in lines.items()]
 
 
-def order_dependent(rows):
-    """How often each was different, but depends on the order."""
-    counts = {what: sum(what in row.depends_on_order.split() for row in rows) for what in ("bytes", "counters", "findings")}
-    return ", ".join(f"the {what} of {count} kernels" for what, count in counts.items())
+def dependent(rows, column):
+    """How often each was different, but depends on the order or the build."""
+    counts = {what: sum(what in getattr(row, column).split() for row in rows) for what in ("bytes", "counters", "findings", "instructions")}
+    return ", ".join(f"the {what} of {count} kernels" for what, count in counts.items() if count) or "nothing"
 
 
 def summary(rows, left_out):
@@ -119,8 +118,10 @@ def summary(rows, left_out):
     print(summary_line("**all**", rows), file=out)
     print("\nBytes: all device memory after each launch, also with different input. Counters: those that Nsight Compute has, too"
           " ([counters.md](../../simulator/counters.md)).\nFindings: kinds and lines. Instructions: PTX instructions that warps executed,"
-          f" as a ratio to nvcc's.\nBytes, counters and findings count as equal if those of nvcc's own PTX change with the order of blocks, warps and lanes,"
-          f" as with a race or a polling loop:\n{order_dependent(rows)} (column `depends_on_order`).\n", file=out)
+          " as a ratio to nvcc's.\nBytes, counters and findings count as equal if those of nvcc's own PTX change with the order of blocks, warps and lanes,"
+          " as with a race or a polling loop, and the\ninstructions are then compared with the nearest count:"
+          f" {dependent(rows, 'depends_on_order')} (column `depends_on_order`).\nBytes and findings also count as equal if those of nvcc's own PTX of another"
+          f" optimisation level differ, as with a race or an uninitialised value:\n{dependent(rows, 'depends_on_build')} (column `depends_on_build`).\n", file=out)
     if lines := differences(rows):
         print("The differences, by the columns of the table. x/y: x with nvcc, y with simulator/compiler."
               " A cause is what both PTX texts suggest; not all were examined.\n", file=out)

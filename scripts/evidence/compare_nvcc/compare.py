@@ -25,7 +25,9 @@ COMPARED = ("shared_loads", "shared_stores", "bank_conflicts", "global_load_requ
             "global_store_sectors", "block_barriers")
 OTHERS = ("atomics", "shuffles", "warp_barriers", "divergent_branches", "uneven_loops")
 INSTRUCTIONS = "warp_instructions"
+LIMIT = 0.10  # of the ratio of instructions
 # Other orders of blocks, warps and lanes. What changes in one of them with nvcc's own PTX is not compared: a race, or a loop that polls, decides it.
+# Of instructions, the count that is nearest is compared.
 OTHER_ORDERS = ({"SIM_BLOCK_ORDER": "1"}, {"SIM_BLOCK_ORDER": "7"}, {"SIM_TOGETHER": "1"})
 
 
@@ -45,9 +47,15 @@ class Row:
     instructions: int = 0
     ratio: str = ""
     differences: str = ""
-    depends_on_order: str = ""  # bytes, counters or findings that differ, but also change with nvcc's own PTX in another order
+    depends_on_order: str = ""  # bytes, counters, findings or instructions that differ, but also change with nvcc's own PTX in another order
+    depends_on_build: str = ""  # bytes or findings that differ, but also in nvcc's own PTX of another optimisation level
     note: str = ""
     totals: dict = field(default_factory=dict, repr=False)
+
+
+def is_near(row):
+    """Whether the instructions are within the limit of nvcc's."""
+    return abs(row.instructions - row.instructions_nvcc) <= LIMIT * row.instructions_nvcc
 
 
 COLUMNS = [name for name in Row.__dataclass_fields__ if name != "totals"]
@@ -221,7 +229,7 @@ def compare_run(program, run, options, ptx, refused, replays, rows):
         return
     names = demangled(sorted({launch["kernel"] for launch in reference["launches"]}))
     other = replays.run(run.recording, ptx, *options, *renames(program, ptx), **run.settings) if ptx.exists() else {"launches": [], "error": ""}
-    excused = {} if varied else order_dependent(run, reference, other, replays)
+    excuses = excuses_for(program, run, options, reference, other, replays)
     were_same = True
     for number, launch in enumerate(reference["launches"]):
         row = row_of(program, launch["kernel"], names[launch["kernel"]], rows)
@@ -235,25 +243,47 @@ def compare_run(program, run, options, ptx, refused, replays, rows):
             continue
         row.compiles = "yes"
         if were_same or not inherited:  # else it begins with other memory
-            compare_launch(row, launch, one, other["error"], varied, excused.get(number, ()))
+            compare_launch(row, launch, one, other["error"], varied, excuses[number])
 
 
-def order_dependent(run, reference, other, replays):
-    """What nvcc's own kernels change in another order, by launch: names of counters, and "bytes"."""
-    if all(launch.get("counters") == one.get("counters") and have_same_bytes(one, launch) for launch, one in zip(reference["launches"], other["launches"])):
-        return {}
-    changed = {}
+@dataclass
+class Excuse:
+    """What nvcc's own kernels change in one launch, in another order or as another build."""
+    counters: dict = field(default_factory=dict)  # the values of each counter that changes with the order
+    bytes_by: str = ""  # order or build, if the bytes change, too
+
+
+def excuses_for(program, run, options, reference, other, replays):
+    """By launch. Other builds are only made if the order explains no difference of bytes."""
+    found = [Excuse() for _ in reference["launches"]]
+    pairs = list(zip(reference["launches"], other["launches"]))
+    if all(launch.get("counters") == one.get("counters") and have_same_bytes(one, launch) for launch, one in pairs):
+        return found
     for order in OTHER_ORDERS:
-        again = replays.run(run.recording, None, **run.settings | order)
-        for number, (launch, one) in enumerate(zip(reference["launches"], again["launches"])):
-            names = {name for name, value in launch.get("counters", {}).items() if one.get("counters", {}).get(name) != value}
-            changed.setdefault(number, set()).update(names if have_same_bytes(one, launch) else names | {"bytes"})
-    return changed
+        again = replays.run(run.recording, None, *options, **run.settings | order)
+        for excuse, launch, one in zip(found, reference["launches"], again["launches"]):
+            for name, value in launch.get("counters", {}).items():
+                if one.get("counters", {}).get(name, value) != value:
+                    excuse.counters.setdefault(name, {value}).add(one["counters"][name])
+            if not have_same_bytes(one, launch):
+                excuse.bytes_by = "order"
+    if all(excuse.bytes_by or have_same_bytes(one, launch) for excuse, (launch, one) in zip(found, pairs)):
+        return found
+    for build in program.builds():
+        again = replays.run(run.recording, build, *options, **run.settings)
+        for excuse, launch, one in zip(found, reference["launches"], again["launches"]):
+            if not one["error"] and not have_same_bytes(one, launch):
+                excuse.bytes_by = excuse.bytes_by or "build"
+    return found
 
 
-def have_fixed_findings(run, expected, settings, replays):
-    """Whether nvcc's own kernels give the same findings in each order."""
-    return all(replays.run(run.recording, None, "--checked", **settings | order)["findings"] == expected for order in OTHER_ORDERS)
+def what_findings_depend_on(program, run, expected, settings, replays):
+    """order or build, if nvcc's own kernels give other findings in another order or as another build."""
+    def differ(ptx, settings):
+        return replays.run(run.recording, ptx, "--checked", **settings)["findings"] != expected
+    if any(differ(None, settings | order) for order in OTHER_ORDERS):
+        return "order"
+    return "build" if any(differ(build, settings) for build in program.builds()) else ""
 
 
 def why_missing(kernel, refused):
@@ -275,14 +305,14 @@ def have_same_bytes(one, other):
     return one["digests"].keys() and all(other["digests"].get(name, value) == value for name, value in one["digests"].items())
 
 
-def compare_launch(row, launch, other, why, varied, excused):
+def compare_launch(row, launch, other, why, varied, excuse):
     if launch["error"]:  # such as an address out of bounds: then the other must fail, too
         same = bool(other and other["error"] == launch["error"])
         row.note = row.note or launch["error"]
     else:
-        same = bool(other and (have_same_bytes(other, launch) or ("bytes" in excused and not other["error"])))
-    if same and other and not launch["error"] and not have_same_bytes(other, launch):
-        row.depends_on_order = add_word(row.depends_on_order, "bytes")
+        same = bool(other and (have_same_bytes(other, launch) or (excuse.bytes_by and not other["error"])))
+    if same and not launch["error"] and not have_same_bytes(other, launch):
+        note_excuse(row, excuse.bytes_by, "bytes")
     if not same:
         row.same_bytes = "no"
         if other is None or other["error"] and not launch["error"]:
@@ -291,12 +321,22 @@ def compare_launch(row, launch, other, why, varied, excused):
     if varied or launch["error"] or not other or "counters" not in launch or "counters" not in other:
         return
     for name, value in launch["counters"].items():
-        total = row.totals.setdefault(name, [0, 0, True])
+        total, own = row.totals.setdefault(name, [0, 0, True]), other["counters"][name]
+        if name == INSTRUCTIONS and name in excuse.counters:
+            nearest = min(max(own, min(excuse.counters[name])), max(excuse.counters[name]))
+            if abs(own - value) > LIMIT * value:
+                note_excuse(row, "order", "instructions")
+            value = nearest
         total[0] += value
-        total[1] += other["counters"][name]
-        total[2] &= value == other["counters"][name] or name in excused
-        if value != other["counters"][name] and name in excused and name in COMPARED:
-            row.depends_on_order = add_word(row.depends_on_order, "counters")
+        total[1] += own
+        total[2] &= value == own or name in excuse.counters
+        if value != own and name in excuse.counters and name in COMPARED:
+            note_excuse(row, "order", "counters")
+
+
+def note_excuse(row, by, word):
+    column = f"depends_on_{by}"
+    setattr(row, column, add_word(getattr(row, column), word))
 
 
 def add_word(text, word):
@@ -314,8 +354,9 @@ def compare_findings(program, run, ptx, replays, rows):
     row.findings = " ".join(sorted({one.split()[0] for one in expected} | set(row.findings.split())))
     if row.compiles == "yes":
         found = replays.run(run.recording, ptx, "--checked", *renames(program, ptx), **settings)["findings"]
-        if expected != found and not have_fixed_findings(run, expected, settings, replays):
-            row.depends_on_order = add_word(row.depends_on_order, "findings")
+        by = what_findings_depend_on(program, run, expected, settings, replays) if expected != found else ""
+        if by:
+            note_excuse(row, by, "findings")
         elif expected != found:
             row.same_findings = "no"
             row.note = row.note or f"findings {'; '.join(expected) or 'none'} / {'; '.join(found) or 'none'}"

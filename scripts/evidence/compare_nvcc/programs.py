@@ -22,6 +22,7 @@ BUILT = ROOT / "build/compare-nvcc"
 SIZES = ("1000", "100003")  # elements: less than a block's in some steps, and many blocks with a ragged end
 TIME_LIMIT_S = 300
 OTHER_KERNELS = re.compile(r"\b(?:cub|thrust)::")  # of NVIDIA's libraries
+OTHER_BUILDS = (("-Xcicc", "-O1"), ("-Ofc=max",), ("-Xcicc", "-O0"))  # nvcc's options
 HARNESS_KERNELS = ("prepare", "fill", "compare")  # the same in each step: compared once
 UNSUPPORTED = {  # programs whose device code is not in one PTX text, or whose calls cannot be recorded
     "labelled/children": "dynamic parallelism", "labs/several_gpus": "several devices", "labs/thrust": "Thrust's kernels", "scan/reference_cub": "CUB's kernels",
@@ -45,6 +46,12 @@ class Program:
     kernel: str = ""  # exercises: its readable name
     ptx: Path = None  # exercises: nvcc's PTX, for the entry
     obstacle: str = ""  # why there is no recording
+    compiler: "Compiler" = None  # of a whole program
+
+    def builds(self):
+        """PTX by nvcc at other optimisation levels, compiled when it is first asked for; none of an exercise."""
+        made = [self.compiler.other_build(self.source, options) for options in OTHER_BUILDS] if self.compiler else []
+        return [ptx for ptx in made if ptx]
 
 
 def digest(*parts):
@@ -73,6 +80,25 @@ class Compiler:
     def build(self, source, program):
         words = [self.nvcc, *shlex.split(self.options), *build_options(source), "-o", str(program), str(source), *shlex.split(self.libraries)]
         return subprocess.run(words, cwd=ROOT, capture_output=True, text=True)
+
+
+    def other_build(self, source, options):
+        """The PTX, or None if nvcc does not make it."""
+        key = digest(with_includes(source), self.options, options)
+        ptx = BUILT / "builds" / f"{source.stem}-{key}.ptx"
+        if not ptx.exists():
+            ptx.parent.mkdir(parents=True, exist_ok=True)
+            part = ptx.with_suffix(".part.ptx")
+            words = [self.nvcc, *device_options(self.options), *build_options(source), *options, "-ptx", "-o", str(part), str(source)]
+            if subprocess.run(words, cwd=ROOT, capture_output=True).returncode == 0:
+                part.rename(ptx)
+        return ptx if ptx.exists() else None
+
+
+def device_options(options):
+    """nvcc's options without those of the host's code, and with one architecture, as -ptx requires."""
+    text = re.sub(r"-gencode arch=(compute_\w+),code=\w+", r"-arch=\1", options)
+    return [word for word in shlex.split(re.sub(r"-Xcompiler \S+|-cudart none|--no-compress|-O\d", "", text))]
 
 
 def build_options(source):
@@ -136,7 +162,7 @@ def whole_program(compiler, kind, source, calls):
     name = name_of(kind, source)
     reason = next((why for prefix, why in UNSUPPORTED.items() if f"{kind}/{name}".startswith(prefix)), "")
     runs, obstacle = ([], reason) if reason else recorded(compiler, source, calls)
-    return Program(kind, name, source, runs, obstacle=obstacle)
+    return Program(kind, name, source, runs, obstacle=obstacle, compiler=compiler)
 
 
 # ---- Exercises

@@ -8,8 +8,8 @@ list [STEP...]                                        their names, places and ch
 sim DIRECTORY OUTPUT.csv [STEP...]                    what the program's own check says, and what the simulator finds
 gpu [--seconds S] DIRECTORY OUTPUT.csv [STEP...]      the same on a GPU, alone and under each of compute-sanitizer's tools; goes on where OUTPUT.csv
                                                       ends, and begins nothing new after S seconds
-table                                                 joins the results: evidence/mutants/agreement.csv. Lists undetected mutants that are not proven
-                                                      equivalent, what is found in the steps as they are, and what compute-sanitizer finds and the
+table                                                 joins the results: evidence/mutants/agreement.csv. Lists undetected mutants that neither table
+                                                      written by hand explains, what is found in the steps as they are, and what compute-sanitizer finds and the
                                                       simulator does not; the exit status is 1 where there is any
 
 Without names: all steps of both ladders. A step may be named with a star: 'step*' is the first ladder. The environment: NVCC is the compiler, JOBS how

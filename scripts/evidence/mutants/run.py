@@ -3,6 +3,7 @@
 The environment: NVCC is the compiler, JOBS how many run at once."""
 
 import csv
+import hashlib
 import json
 import os
 import re
@@ -12,6 +13,7 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 from drywarp import files
 from scripts.evidence.mutants import make
@@ -45,8 +47,6 @@ TOOLS = {"alone": None, "memcheck": [], "racecheck": [], "initcheck": SHARED_TOO
 GPU_TIME_LIMIT_S = 25
 HUNG_TIME_LIMIT_S = 8  # of a program that hung alone
 GPU_COLUMNS = ["mutant", "tool", "elements", "ended", "errors", "message", "seconds"]
-# Steps 12 to 14 of the one, and steps 15 to 17 of the other ladder run another kernel for fewer elements.
-GPU_SIZES = {"step12": ("100003", "40003"), "step13": ("100003", "40003"), "step14": ("100003", "40003"), **{f"scan-step{number}": ("100003", "40003") for number in (15, 16, 17)}}
 
 
 def run(words, environment, limit):
@@ -172,7 +172,23 @@ def look_again(directory, step, jobs, rows):
     return rows
 
 
+def digest(directory, output, step):
+    """Of everything that the rows of a step in the output depend on, and of these rows."""
+    make.write_programs(directory, [step])
+    sources = [program.with_suffix(".cu") for program in programs(directory, [step])]
+    rows = [list(row.values()) for row in read(output) if row["step"] == step]
+    return hashlib.sha256(b"".join(path.read_bytes() for path in [*sources, Path(__file__), LIBRARIES[0]]) + repr(rows).encode()).hexdigest()
+
+
 def on_simulator(directory, output, steps):
+    """Writes the rows of the steps; skips a step whose mutants, simulator and rows are those of its last run in this directory."""
+    def last_run(step):
+        return directory / f"{step}.digest"
+
+    done = {step for step in steps if last_run(step).exists() and last_run(step).read_text(encoding="utf-8") == digest(directory, output, step)}
+    if done:
+        print(f"unchanged since their last run: {' '.join(sorted(done))}", flush=True)
+    steps = [step for step in steps if step not in done]
     described = {(mutant.step, mutant.name): mutant[:6] for step in steps for mutant in make.mutants(step)}
     found = compiled(directory, steps, FOR_SIMULATOR, LIBRARIES)
 
@@ -192,6 +208,7 @@ def on_simulator(directory, output, steps):
         kept = [[old[column] for column in COLUMNS] for old in read(output) if old["step"] != step]
         with files.whole(output) as file:
             csv.writer(file, lineterminator="\n").writerows([COLUMNS, *sorted(kept + rows, key=lambda each: order.index(each[1]))])
+        last_run(step).write_text(digest(directory, output, step), encoding="utf-8")
 
 
 # ---- On a GPU
@@ -215,12 +232,19 @@ def sanitizer_says(printed):
     return summary[1] if summary else "", " | ".join(list(dict.fromkeys(said))[:3])
 
 
+def sizes_on_gpu(step):
+    """The numbers of elements of a GPU's runs: one more for a step that launches another kernel for fewer elements."""
+    _, lesson, _ = make.parts(make.sources()[step])
+    chooses_by_size = re.search(r"^ +(?:else )?if \(.*\bn <= ", make.without_comments(lesson).partition(" launch(const float")[2], re.M)
+    return ("100003", "40003") if chooses_by_size else ("100003",)
+
+
 def gpu_jobs(found, done):
     """All runs that are left: first those of all mutants alone, then those under the tools; the first ladder first."""
     jobs = []
     for program, names in found.items():
         step = program.name.rsplit("-", 1)[0]
-        for number, size in enumerate(GPU_SIZES.get(step, ("100003",))):
+        for number, size in enumerate(sizes_on_gpu(step)):
             jobs += [((step.startswith("scan-"), number, place), program, name, tool, size) for name in names for place, tool in enumerate(TOOLS)]
     jobs = sorted(jobs, key=lambda job: job[0])
     return [job[1:] for job in jobs if (f"{job[1].name.rsplit('-', 1)[0]}.{job[2]}", job[3], job[4]) not in done]

@@ -47,8 +47,13 @@ def agreement(simulator, columns):
     return ("neither", "compute-sanitizer alone", "simulator alone", "both")[sanitizer + 2 * bool(simulator)]
 
 
+def reasons(name):
+    """The reason that a table written by hand, equivalent.csv or missed.csv, gives for each mutant; a row may explain several mutants."""
+    return {mutant: row["reason"] for row in read(FOLDER / name) for mutant in row["mutants"].split()}
+
+
 def joined():
-    equivalent = {row["mutant"] for row in read(FOLDER / "equivalent.csv")}
+    equivalent = reasons("equivalent.csv")
     measured = defaultdict(list)
     for row in read(FOLDER / "gpu.csv"):
         measured[row["mutant"]].append(row)
@@ -61,14 +66,14 @@ def joined():
 
 
 def write():
-    """Writes the joined table; returns 1, after printing it, for a missed mutant or a false positive in a step."""
-    rows = joined()
+    """Writes the joined table; returns 1, after printing it, for a missed mutant that missed.csv does not explain, or a false positive in a step."""
+    rows, explained = joined(), reasons("missed.csv")
     with files.whole(FOLDER / "agreement.csv") as file:
         writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows)
     print(", ".join(f"{count} {name}" for name, count in Counter(row["verdict"] for row in rows).items()))
-    bad = [(row, row["verdict"]) for row in rows if row["verdict"] in ("missed", "false alarm")]
+    bad = [(row, row["verdict"]) for row in rows if row["verdict"] in ("missed", "false alarm") and row["mutant"] not in explained]
     bad += [(row, "compute-sanitizer alone finds it") for row in rows if row["agreement"] == "compute-sanitizer alone"]
     for row, why in bad:
         said = "; ".join(f"{tool} {row[tool]}" for tool in SANITIZERS if reports(row.get(tool, "")))

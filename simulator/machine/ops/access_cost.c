@@ -183,7 +183,7 @@ void sim_count_access(Warp *w, const Access *access)
 {
     Counters *c = &w->block->counters;
     const bool is_load = access->kind == ACCESS_READ;
-    if (access->space == SHARED && sim_has_block_rank(access->address[__builtin_ctz(access->mask)]))
+    if (access->space == SHARED && sim_has_block_rank(access->address[__builtin_ctz(access->mask)]) && !sim_settings()->counts_atomic_loads)
         return; // the profiler counts distributed shared memory neither as shared nor as global
     if (access->space == SHARED) {
         *(is_load ? &c->shared_loads : &c->shared_stores) += 1;
@@ -192,6 +192,16 @@ void sim_count_access(Warp *w, const Access *access)
         *(is_load ? &c->global_load_requests : &c->global_store_requests) += 1;
         *(is_load ? &c->global_load_sectors : &c->global_store_sectors) += sector_count(access);
     }
+}
+
+void sim_count_bulk_copy(Warp *w, uint64_t global, uint32_t bytes, bool to_global)
+{
+    Counters *c = &w->block->counters;
+    if (!sim_settings()->counts_atomic_loads || bytes == 0)
+        return;
+    *(to_global ? &c->shared_loads : &c->shared_stores) += 1;
+    *(to_global ? &c->global_store_requests : &c->global_load_requests) += 1;
+    *(to_global ? &c->global_store_sectors : &c->global_load_sectors) += (global % SECTOR_BYTES + bytes + SECTOR_BYTES - 1) / SECTOR_BYTES;
 }
 
 void sim_count_async_load(Warp *w, const Access *access)

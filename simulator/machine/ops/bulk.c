@@ -133,6 +133,7 @@ void sim_mbarrier_arrive(Warp *w, const Instr *i, uint32_t mask)
     const uint32_t *arrivals = OPERAND(uint32_t, b), *bytes = OPERAND(uint32_t, c);
     Mbarrier *barriers[LANES];
     find_valid_mbarriers(w, i, i->addresses, mask, barriers);
+    w->block->counters.block_barriers += sim_settings()->counts_atomic_loads && mask && arrivals[__builtin_ctz(mask)]; // it can replace a block barrier
     for (uint32_t rest = is_block_checked(w->block) ? mask : 0, same; rest; rest &= ~same) {
         same = lanes_at_first_mbarrier(rest, barriers);
         if (arrivals[__builtin_ctz(rest)]) // releases the lanes' earlier accesses
@@ -277,6 +278,7 @@ void sim_copy_bulk(Warp *w, const Instr *i, uint32_t mask)
         uint8_t *to = operand_pointer(w, i, &i->addresses[0], l, bytes[l], UNIT_BYTES, ACCESS_ASYNC_WRITE);
         copy_units(to, operand_pointer(w, i, &i->addresses[1], l, bytes[l], UNIT_BYTES, ACCESS_ASYNC_READ), bytes[l]);
         const bool to_global = i->addresses[0].space != SHARED;
+        sim_count_bulk_copy(w, sim_operand_address(w, &i->addresses[to_global ? 0 : 1], l), bytes[l], to_global);
         if (is_block_checked(w->block))
             sim_observer.begin_bulk_copy(w, i, l, sim_operand_address(w, &i->addresses[to_global ? 1 : 2], l),
                                     to_global ? bytes[l] : sizeof(Mbarrier), to_global);

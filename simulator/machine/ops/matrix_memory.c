@@ -49,12 +49,12 @@ static uint32_t lanes_of_rows(int matrices) // mask of the lanes that address th
 }
 
 // Translates, checks and counts one of an instruction's accesses. uses_ldmatrix: counts only bank conflicts, because Nsight
-// Compute counts no shared loads or stores for ldmatrix and stmatrix.
+// Compute counts no shared loads or stores for ldmatrix and stmatrix; with SIM_ATOMIC_LOADS they count.
 static void access_lanes(Warp *w, const Instr *i, Access *access, bool uses_ldmatrix)
 {
     access->alignment = access->bytes;
     sim_access(w, i, access);
-    (uses_ldmatrix ? sim_count_conflicts : sim_count_access)(w, access);
+    (uses_ldmatrix && !sim_settings()->counts_atomic_loads ? sim_count_conflicts : sim_count_access)(w, access);
 }
 
 // Translates and counts a chunk access.

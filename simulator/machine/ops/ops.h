@@ -29,6 +29,8 @@ typedef struct Counters {
 void sim_count_access(Warp *w, const Access *access);
 // Counts the bank conflicts only.
 void sim_count_conflicts(Warp *w, const Access *access);
+// Counts a bulk copy of `bytes` bytes from or to a global address with SIM_ATOMIC_LOADS; without it, it is neither load nor store, as for Nsight Compute.
+void sim_count_bulk_copy(Warp *w, uint64_t global, uint32_t bytes, bool to_global);
 // Counts the global read of a cp.async.
 void sim_count_async_load(Warp *w, const Access *access);
 

@@ -1,0 +1,7 @@
+// scan is the inclusive scan of an array. out receives the exclusive scan: its element i is the sum of the elements before element i. There are n elements, and n may be any number.
+__global__ void make_exclusive(const float *scan, float *out, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        out[i] = i > 0 ? scan[i - 1] : 0;
+}
