@@ -23,6 +23,7 @@ ROOT = exercises.ROOT
 KERNEL_COMPILER = ROOT / "build/sim/compile"
 SECONDS = 20  # for all runs of one session
 MAX_INSTRUCTIONS = 4_000_000  # of a block's warps; more count as an infinite loop
+LOST = "the run was stopped before the checker could report its findings"
 UNINITIALISED = -1  # the simulator's fill pattern of uninitialised memory, as an int
 FARTHEST = 1 << 20  # bytes from an array at which an address is still named by it
 MAX_SOURCE = 64 << 10  # bytes
@@ -103,6 +104,7 @@ class Session:
 
     def __init__(self, ptx, tools, orders, seconds=SECONDS, records=False):
         self.arrays = []  # of the last launch: (name, address, bytes)
+        self.lost_findings = False  # whether the device ended before it wrote them; known after end()
         self.folder = scratch.made(ptx.parent.parent)
         device = self.folder / "device"
         device.mkdir()
@@ -142,8 +144,8 @@ class Session:
         status = processes.end_device(self.device)
         if status == sandbox.TIME_OVER:
             return f"stopped: it takes longer than {SECONDS} seconds"
-        is_lost = status not in (0, CHECKER_ENDS_WITH) or status == CHECKER_ENDS_WITH and not self.findings()
-        return "the run was stopped before the checker could report its findings" if is_lost else ""
+        self.lost_findings = status not in (0, CHECKER_ENDS_WITH) or status == CHECKER_ENDS_WITH and not self.findings()
+        return ""
 
     def counters(self):
         """One row for each launch so far."""
@@ -227,6 +229,8 @@ def finish(session, verdict):
     """Ends a session and adds its findings to the verdict."""
     verdict.over = session.end()
     verdict.wrong = verdict.over or verdict.wrong
+    if session.lost_findings and not verdict.wrong:
+        verdict.findings[("", "")] = [LOST]
     verdict.printed = verdict.printed or session.printed()
     verdicts.add_findings([with_elements(finding, session.arrays, verdict.shared) for finding in session.findings()], verdict)
 

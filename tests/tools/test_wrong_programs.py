@@ -9,6 +9,7 @@ import zipfile
 import pytest
 
 from drywarp.judge import check, compiling, contract, exercise, judging, sandbox, shapes, submissions, verdicts, words
+from drywarp.learn import judge as learn
 
 from tests.support import LINK, ROOT, SIM, nvcc, unsanitized
 
@@ -458,6 +459,9 @@ def test_lost_findings_are_no_pass():
     answer = verdicts.Answer("own.cu", dataclasses.replace(shapes.REDUCE, sizes=(1,)), built=True, sizes={1: ""})
     judging.finish(types.SimpleNamespace(end=lambda: (0, 70), findings=lambda: [], said=lambda which: []), answer)
     assert answer.verdict == "findings" and "status 70" in str(answer.findings)
+    verdict = learn.Verdict()
+    learn.finish(types.SimpleNamespace(end=lambda: "", lost_findings=True, printed=lambda: [], findings=lambda: []), verdict)
+    assert not verdict.is_right
 
 
 def test_a_forged_library_is_not_judged(tmp_path):
