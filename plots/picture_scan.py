@@ -382,3 +382,16 @@ def short_way(picture, before, step):
         picture.chips(LEFT, [activity for activity in dict.fromkeys(found) if activity])
         picture.y += 4
     picture.legend(one, ("third", "device memory"), ("work", "shared memory"), ("other", "status words"), ("ink", "tickets and barriers"))
+
+
+def shapes(picture, before, step):
+    """The blocks of small arrays: one box per block, as wide as its threads."""
+    picture.title("More blocks for a small array")
+    for elements in (2**10, 2**14, 2**16):
+        for each in (before, step):
+            rows = scan(each, elements, "all", SIM_TOGETHER="1", SIM_SMS="8").rows
+            one, blocks, warps = scan(each, elements), rows[0].grid, 1 + max(row.warp for row in rows)
+            picture.head(one, f"{elements:,} elements: {count(blocks, 'block')} of {32 * warps} threads, {elements // (32 * warps * blocks)} elements per thread")
+            picture.boxes("work", [(LEFT + k * (warps + 2), picture.y, warps, 12) for k in range(blocks)])
+            picture.y += 14
+    picture.legend(one, ("work", "a block; its width: the threads"), blocks="all blocks")

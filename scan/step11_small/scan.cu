@@ -436,34 +436,37 @@ __global__ void __launch_bounds__(threads, 1024 / threads)
     scan_small(const float *in, float *out, long long n, bool exclusive, Status *status,
                unsigned launch)
 {
-    __shared__ float sums[threads / 32]; // of the warps, then their exclusive prefixes
+    __shared__ float sums[threads / 32], before; // sums of the warps, of the tiles before
     const unsigned tile = blockIdx.x, warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     const long long start = 4ll * (tile * threads * rows + warp * 32 * rows + lane);
     float4 items[rows];
-    float prefix[rows], sum = 0.0f; // of each vector, within the warp
+    float prefix[rows], sum = 0.0f; // of each vector, within the tile
     for (unsigned k = 0; k < rows; k++)
         items[k] = load_vector(in, start + 128 * k, n);
+    for (unsigned k = 0; k < rows; k++)
+        sum += items[k].x + items[k].y + items[k].z + items[k].w;
+    sum = scan_warp(sum);
+    if (lane == 31)
+        sums[warp] = sum;
+    __syncthreads();
+    const float warps = scan_warp(lane < threads / 32 ? sums[lane] : 0.0f);
+    if (threadIdx.x == 31) // the tile's aggregate goes first: other blocks wait for it
+        publish(status + tile, launch, warps);
+    sum = warp > 0 ? __shfl_sync(0xffffffff, warps, warp - 1) : 0.0f;
     for (unsigned k = 0; k < rows; k++) {
         const float row = scan_warp(items[k].x + items[k].y + items[k].z + items[k].w);
         const float left = __shfl_up_sync(0xffffffff, row, 1);
         prefix[k] = sum + (lane > 0 ? left : 0.0f);
         sum += __shfl_sync(0xffffffff, row, 31);
     }
-    if (lane == 0)
-        sums[warp] = sum;
-    __syncthreads();
     if (warp == 0) {
-        const float warp_prefix = scan_warp(lane < threads / 32 ? sums[lane] : 0.0f);
-        const float left = __shfl_up_sync(0xffffffff, warp_prefix, 1);
-        if (lane == 31)
-            publish(status + tile, launch, warp_prefix);
-        const float tile_prefix = sum_before(in, status, launch, tile, 4 * threads * rows);
-        if (lane < threads / 32)
-            sums[lane] = tile_prefix + (lane > 0 ? left : 0.0f);
+        const float found = sum_before(in, status, launch, tile, 4 * threads * rows);
+        if (lane == 0)
+            before = found;
     }
     __syncthreads();
     for (unsigned k = 0; k < rows; k++) {
-        scan_vector(items + k, sums[warp] + prefix[k], exclusive);
+        scan_vector(items + k, before + prefix[k], exclusive);
         store_vector(out, start + 128 * k, n, items[k]);
     }
 }

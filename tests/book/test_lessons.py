@@ -81,7 +81,7 @@ def test_a_try_comes_out_as_its_page_says(results, name):
 
 
 LOADS = slice(6, 8)  # the columns of global loads in a row of rows()
-POLL = ("scan10", "scan11")  # how often a warp reads a status word in vain depends on the others' instructions
+POLL = ("scan10", "scan11", "scan12")  # how often a warp reads a status word in vain depends on the others' instructions
 
 
 def rows(text, name):

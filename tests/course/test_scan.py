@@ -128,7 +128,7 @@ def changed(step, good, bad):
 @pytest.fixture(scope="module")
 def planted(tmp_path_factory):
     wrong = {what: changed(*MISTAKES[what][:3]) for what in MISTAKES} | {what: changed("step10_specialised", line, "") for what, (line, _) in UNORDERED.items()}
-    older = changed("step11_small", "#if __CUDA_ARCH__ >= 900", "#if false").replace("kernel.ptxVersion >= 90", "false")
+    older = changed(STEPS[-1].name, "kernel.ptxVersion >= 90", "false").replace("#if __CUDA_ARCH__ >= 900", "#if false")
     return build_together(wrong | {"an older GPU": older}, tmp_path_factory.mktemp("planted") / "scan")
 
 
