@@ -385,13 +385,14 @@ def short_way(picture, before, step):
 
 
 def shapes(picture, before, step):
-    """The blocks of small arrays: one box per block, as wide as its threads."""
-    picture.title("More blocks for a small array")
-    for elements in (2**10, 2**14, 2**16):
+    """The blocks of small arrays: one box per block, as wide as its warps."""
+    sizes = (2**14, 2**16)
+    picture.title("A small array: more blocks, fewer elements per thread")
+    for elements in sizes:
         for each in (before, step):
-            rows = scan(each, elements, "all", SIM_TOGETHER="1", SIM_SMS="8").rows
-            one, blocks, warps = scan(each, elements), rows[0].grid, 1 + max(row.warp for row in rows)
-            picture.head(one, f"{elements:,} elements: {count(blocks, 'block')} of {32 * warps} threads, {elements // (32 * warps * blocks)} elements per thread")
-            picture.boxes("work", [(LEFT + k * (warps + 2), picture.y, warps, 12) for k in range(blocks)])
+            one = scan(each, elements, "all", SIM_TOGETHER="1", SIM_SMS="8")
+            blocks = one.rows[0].grid
+            picture.head(one, f"{elements:,} elements: {blocks} blocks of {32 * one.warps} threads, {elements // (32 * one.warps * blocks)} elements per thread")
+            picture.boxes("work", [(LEFT + k * (one.warps + 2), picture.y, one.warps, 12) for k in range(blocks)])
             picture.y += 14
-    picture.legend(one, ("work", "a block; its width: the threads"), blocks="all blocks")
+    picture.legend(one, ("work", "a block; its width: its warps"), blocks="all blocks", sizes=" and ".join(f"{size:,}" for size in sizes))
