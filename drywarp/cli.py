@@ -168,16 +168,21 @@ class End(NamedTuple):
     is_interrupted: bool  # by SIGINT or SIGTERM to drywarp
 
 
-def wait(child: subprocess.Popen) -> End:
-    """Waits for the child. SIGINT and SIGTERM end it; the second one kills it."""
+def run_to_end(command: list[str], environment: dict[str, str]) -> End:
+    """Runs a command. SIGINT and SIGTERM end it, also those that arrive while it starts; the second one kills it."""
     received: list[int] = []
+    child: subprocess.Popen | None = None
 
     def stop(number: int, _frame: object) -> None:
         received.append(number)
-        child.send_signal(signal.SIGKILL if received[1:] else signal.SIGTERM)
+        if child:
+            child.send_signal(signal.SIGKILL if received[1:] else signal.SIGTERM)
 
     before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
+        child = subprocess.Popen(command, env=environment)
+        if received:
+            child.send_signal(signal.SIGTERM)
         status = child.wait()
     finally:
         for number, handler in before.items():
@@ -191,7 +196,7 @@ def start(job: Job, folder: str, **environment: str) -> End:
     environment |= {setting: str(int(value) if value is True else value) for setting, value in chosen.items() if value}
     command = [str(built(job, folder)), *job.arguments]
     try:
-        end = wait(subprocess.Popen(command, env=os.environ | environment))
+        end = run_to_end(command, os.environ | environment)
     except OSError as error:  # a script without its first line, or a program for another processor
         fail(f"{job.source} cannot be run: {error.strerror}")
     killer = end.status - 128
