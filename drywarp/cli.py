@@ -50,6 +50,7 @@ EXAMPLES = """The first four take nvcc's options and source files, or a program 
 More: man drywarp.
 """
 NO_FINDINGS = '{"findings": [], "left_out": 0}\n'  # as the simulator writes them
+AT_LIMIT = 124  # the simulator's status at the time limit
 # The simulator's setting of each option that is one.
 SETTINGS = {"strict": "SIM_STRICT", "kernel": "SIM_KERNEL", "suppressions": "SIM_SUPPRESSIONS", "time_limit": "SIM_TIME_LIMIT"}
 OWN_OPTIONS = {name: metavar for _, options in COMMANDS.values() for name, metavar, _ in options}
@@ -234,7 +235,8 @@ def check(job: Job) -> int:
     if end.is_interrupted:
         return end.status
     if not found:
-        print("drywarp: no findings", file=sys.stderr)
+        is_cut = end.status > 128 or (job.options.time_limit and end.status == AT_LIMIT)
+        print(f"drywarp: no findings{' before the run was cut short' if is_cut else ''}", file=sys.stderr)
     return findings.STATUS if any(one["level"] == "error" for one in found) else end.status
 
 
