@@ -27,6 +27,13 @@ endforeach()
 foreach(variable CUDA_NVCC_EXECUTABLE CUDAToolkit_NVCC_EXECUTABLE)
     set(${variable} "${CMAKE_CUDA_COMPILER}" CACHE FILEPATH "drywarp")
 endforeach()
+# PyPI's packages have libraries such as libnvrtc.so.13, without the link libnvrtc.so that find_package searches for.
+file(GLOB drywarp_others "${drywarp_root}/../../nvidia/cu13/lib/lib*.so.*")
+foreach(library IN LISTS drywarp_others)
+    if(library MATCHES "/lib([A-Za-z]+)\\.so\\.[0-9]+$")
+        set(CUDA_${CMAKE_MATCH_1}_LIBRARY "${library}" CACHE FILEPATH "of NVIDIA's packages")
+    endif()
+endforeach()
 # Programs without a CUDA source look there first, too.
 set(CMAKE_EXE_LINKER_FLAGS_INIT "-L\"${drywarp_libraries}\"")
 set(CMAKE_SHARED_LINKER_FLAGS_INIT "-L\"${drywarp_libraries}\"")
