@@ -158,6 +158,28 @@ def test_the_source_archive_has_the_inputs_of_the_build():
     assert f"\nversion: {VERSION}\n" in (ROOT / "CITATION.cff").read_text()
 
 
+@pytest.mark.skipif(not shutil.which("cmake"), reason="there is no cmake")
+def test_a_project_finds_the_toolkit_before_it_enables_cuda(drywarp, tmp_path):
+    """Broken: find_package(CUDAToolkit) of a C++ project fails without nvcc in the PATH, or takes another nvcc."""
+    (tmp_path / "CMakeLists.txt").write_text("cmake_minimum_required(VERSION 3.18)\nproject(any LANGUAGES CXX)\nfind_package(CUDAToolkit REQUIRED)\n"
+                                             "message(STATUS found=${CUDAToolkit_NVCC_EXECUTABLE})\n")
+    toolchain = drywarp("cmake").stdout.strip()
+    result = subprocess.run(["cmake", "-S", tmp_path, "-B", tmp_path / "build", f"-DCMAKE_TOOLCHAIN_FILE={toolchain}"], capture_output=True, text=True)
+    assert result.returncode == 0 and "/bin/drywarp-nvcc\n" in result.stdout, result.stdout + result.stderr
+
+
+def test_a_link_to_drywarp_is_not_nvcc(tmp_path, monkeypatch):
+    """Broken: for a Makefile that calls nvcc, a link of that name to drywarp-nvcc calls itself without end."""
+    for folder in ("link", "real"):
+        (tmp_path / folder).mkdir()
+    for name in ("drywarp-nvcc", "real/nvcc"):
+        (tmp_path / name).touch(0o755)
+    (tmp_path / "link/nvcc").symlink_to(tmp_path / "drywarp-nvcc")
+    monkeypatch.delenv("CUDA_HOME", raising=False)
+    monkeypatch.setenv("PATH", f"{tmp_path}/link:{tmp_path}/real")
+    assert compiler.find([]) == f"{tmp_path}/real/nvcc"
+
+
 def test_options_about_the_gpu_are_left_out():
     """Broken: nvcc is asked for machine code beside the simulator's PTX; or an option of the user's own is lost."""
     given = "-arch sm_80 -gencode=arch=compute_80,code=sm_80 --gpu-architecture=native -code sm_80 -cudart shared -dlto -lineinfo -Iinc -O1 -o x a.cu -lcudart -code=sm_90"
