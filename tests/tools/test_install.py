@@ -143,10 +143,14 @@ def test_an_interrupted_check_writes_its_findings(prefix, tmp_path):
 
 @pytest.mark.skipif(not shutil.which("cmake"), reason="there is no cmake")
 def test_cmake_finds_the_compiler_by_its_toolchain_file(prefix, drywarp, tmp_path):
-    """Broken: drywarp cmake names another file, or that file does not find drywarp-nvcc in a moved folder, without the PATH."""
-    (tmp_path / "ask.cmake").write_text('include("${FILE}")\nmessage("${CMAKE_CUDA_COMPILER}")\n')
+    """Broken: drywarp cmake names another file, or that file does not find drywarp-nvcc in a moved folder, without the PATH; or a library of NVIDIA's
+    packages beside drywarp, which have no link without a version."""
+    library = prefix / "lib/drywarp/nvidia/cu13/lib/libnvrtc.so.13"
+    library.parent.mkdir(parents=True, exist_ok=True)
+    library.touch()
+    (tmp_path / "ask.cmake").write_text('include("${FILE}")\nfile(REAL_PATH "${CUDA_nvrtc_LIBRARY}" library)\nmessage("${CMAKE_CUDA_COMPILER}\\n${library}")\n')
     result = subprocess.run(["cmake", f"-DFILE={drywarp('cmake').stdout.strip()}", "-P", tmp_path / "ask.cmake"], capture_output=True, text=True)
-    assert (result.returncode, result.stderr) == (0, f"{prefix}/bin/drywarp-nvcc\n")
+    assert (result.returncode, result.stderr) == (0, f"{prefix}/bin/drywarp-nvcc\n{library}\n")
 
 
 def test_the_source_archive_has_the_inputs_of_the_build():
