@@ -333,6 +333,7 @@ def test_a_run_without_a_result_leaves_the_old_one(tmp_path):
 
 
 @pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.builds("build/sim/labs/accuracy/step00_one_thread/accuracy")
 def test_an_interrupt_ends_what_runs(ending, tmp_path):
     """Broken: Ctrl-C, or the end of a job's time, leaves a program running, or half a file."""
     process = subprocess.Popen([sys.executable, "-m", "scripts.ladder.labs", "run", "accuracy", "--simulated", "--size", "16777216", "--output", tmp_path / "out"],
