@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from typing import Any
+from typing import Any, Protocol
 
 from drywarp.judge import shapes
 from drywarp.judge.words import NOT_TRIED, clean, without_folders
@@ -57,6 +57,11 @@ class Answer:
 
 # ---- Findings
 
+class HasFindings(Protocol):
+    """An Answer, or a Verdict of make learn."""
+    findings: dict
+
+
 def place_line(place: dict[str, Any]) -> str:
     """One access of a finding, as drywarp check prints it: file and line, access, thread, block and kernel; then the source's text."""
     where = f"{place.get('file', '')}:{place['line']}: " if place.get("line") else ""
@@ -77,7 +82,7 @@ def with_line(finding: dict[str, Any]) -> bool:
     return any(place.get("line") for place in finding.get("places", []))
 
 
-def add_findings(found: list[dict[str, Any]], answer: Answer) -> None:
+def add_findings(found: list[dict[str, Any]], answer: HasFindings) -> None:
     """Adds findings to an answer, one for each kind and pair of lines: at another size only numbers and addresses differ."""
     for finding in found:
         lines = [without_folders(place_line(place)) for place in finding.get("places", [])]

@@ -81,7 +81,7 @@ def played(task: Exercise, source: str, verdict: judge.Verdict, tools: judge.Too
 
 # ---- The page
 
-def write(folder: Path, task: Exercise, file: str, said: list[str], player: tuple[str, str]) -> None:
+def write(folder: Path, task: Exercise, file: Path, said: list[str], player: tuple[str, str]) -> None:
     """Writes the page of a task: messages and player; then its version file, so that an open page reloads."""
     shown, scripts = player
     body = BODY.format(title=html.escape(f"{task.number} {task.title}"), task=html.escape(task.task), file=html.escape(str(file)), said=html.escape("\n".join(said)), player=shown)
