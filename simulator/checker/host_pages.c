@@ -2,7 +2,7 @@
 //
 // The host must not access memory in use by an operation for which it has not waited. It gets no access to pages that such a pending
 // operation has written, and read-only access to pages that the operation has only read. An access without permission faults
-// (faults.c has the handler). It is a race if a pending operation has used the same word. Otherwise the page is unprotected; if it
+// (ranges.c installs the handler). It is a race if a pending operation has used the same word. Otherwise the page is unprotected; if it
 // contains other words in use, only until the next operation. A system call that gets a protected page fails with EFAULT. The
 // simulator itself uses a second mapping of the same bytes (ranges.c).
 //

@@ -4,22 +4,15 @@
 
 #include "machine/ops/ops.h"
 
-// ---- cluster.c: thread block clusters and distributed shared memory
+// ---- cluster.c: thread block clusters
 
 Handler sim_map_address, sim_rank_of_address;
-// True if a shared-memory address carries the rank of a block of the cluster.
-bool sim_has_block_rank(uint64_t address);
-// The block with the rank in the address, which sim_cluster_pointer must have accepted.
-struct Block *sim_block_of_address(const Warp *w, uint64_t address);
-// Returns a host pointer to a lane's bytes at a shared-memory address with a rank. Ends the launch if the address is invalid or
-// the block has ended.
-uint8_t *sim_cluster_pointer(Warp *w, const Instr *i, int lane, uint64_t address, size_t bytes);
 // Executes barrier.cluster.arrive or .wait for the split.
 void sim_execute_cluster_barrier(Warp *w, WarpSplit *p, const Instr *i);
 // Releases the threads that wait at the cluster's barrier, if all of its threads have arrived or ended.
 void sim_check_cluster_barrier(struct Block *block);
 
-// ---- block.c, workers.c: blocks and the host threads that run them; block_barrier.c: barriers
+// ---- block.c, workers.c, speculation.c: blocks and the host threads that run them; block_barrier.c: barriers
 
 typedef struct Barrier {
     uint32_t arrived[MAX_WARPS]; // for each warp
@@ -173,14 +166,17 @@ static inline bool is_block_checked(const Block *b)
 }
 
 // The next number of a pseudo-random sequence (SplitMix64).
-uint64_t sim_next_random(uint64_t *state);
+static inline uint64_t sim_next_random(uint64_t *state)
+{
+    uint64_t bits = *state += 0x9e3779b97f4a7c15;
+    bits = (bits ^ bits >> 30) * 0xbf58476d1ce4e5b9;
+    bits = (bits ^ bits >> 27) * 0x94d049bb133111eb;
+    return bits ^ bits >> 31;
+}
 
-// Waits until all earlier blocks have ended. If they have written to what a speculative block read, it restarts instead of
+// speculation.c: waits until all earlier blocks have ended. If they have written to what a speculative block read, it restarts instead of
 // returning.
 void sim_wait_for_earlier_blocks(Block *block);
-
-// Makes the first `bytes` of every thread's local memory usable; fills the new ones with poison.
-void sim_extend_local(Block *block, size_t bytes);
 
 // Releases the threads that wait at a barrier if it is complete.
 void sim_check_barrier(Block *block, int number);
