@@ -64,10 +64,11 @@ def count(counters: dict[str, int], size: Any, answer: Answer) -> None:
     if size == shape.counted_at:
         answer.counters = counters
     where = "" if size == shape.counted_at else f" at {shapes.label(size)}"
-    if size in shape.goals_at and not counters:  # as when a kernel launches others; what was not counted is no pass
+    limits = shape.limits if size in shape.goals_at else {name: most for name, most in shape.limits.items() if most == 0}  # what is forbidden is so at any size
+    if limits and not counters:  # as when a kernel launches others; what was not counted is no pass
         answer.missed.append(f"the launches{where} were not all counted")
-    elif size in shape.goals_at:
-        answer.missed += [f"{counters[name]:,} {name}{where}, at most {most:,}" for name, most in shape.limits.items() if counters[name] > most]
+    elif not answer.missed or size in shape.goals_at:
+        answer.missed += [f"{counters[name]:,} {name}{where}, at most {most:,}" for name, most in limits.items() if counters[name] > most]
 
 
 def how_it_ended(session: Session, answer: Answer, note: str) -> str:

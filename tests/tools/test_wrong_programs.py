@@ -9,7 +9,7 @@ import zipfile
 
 import pytest
 
-from drywarp.judge import check, compiling, contract, exercise, judging, sandbox, shapes, submissions, verdicts, words
+from drywarp.judge import check, compiling, contract, exercise, judging, sandbox, scratch, shapes, submissions, verdicts, words
 from drywarp.learn import judge as learn
 
 from tests.support import LINK, ROOT, SIM, nvcc, unsanitized
@@ -329,9 +329,44 @@ def test_a_file_cannot_name_another_student():
 def test_headers_of_a_forbidden_library(tmp_path):
     """Broken: a program includes a forbidden library through a macro, or is refused for a header whose name only resembles one."""
     answer = verdicts.Answer("own.cu", dataclasses.replace(shapes.REDUCE, forbidden=("thrust", "cub")), built=True)
-    (tmp_path / "list").write_text("own: own.cu /cuda/include/cubin.h \\\n /cuda/include/cccl/cub/config.cuh\n")
-    compiling.check_includes(tmp_path / "list", answer)
+    (tmp_path / "own.cpp1.ii").write_text('# 1 "/cuda/include/cubin.h" 1\n# 1 "/cuda/include/cccl/cub/config.cuh" 1 3\n')
+    compiling.check_preprocessed(tmp_path, "", answer)
     assert answer.verdict == "does not build" and "headers of cub" in answer.said[0]
+
+
+# Of the honest kernel, the header uses the name that the task forbids.
+NAMED = """
+#include <cooperative_groups/reduce.h>
+namespace cg = cooperative_groups;
+#define HASH #
+DEFINE
+__global__ void add(const float *in, float *out, long long n)
+{
+    if (threadIdx.x == 0)
+        CALL(out, blockIdx.x || n == 0 ? 0 : in[0]);
+}
+"""
+
+
+@pytest.mark.parametrize("define, call, said", [("", "atomicExch", ""), ("#define JOIN(a, b) a##b", "JOIN(atomic, Add)", "has atomicAdd"),
+                                                ("HASH define JOIN(a, b) a##b", "JOIN(atomic, Add)", "generates a directive")], ids=["honest", "joined", "generated"])
+def test_a_forbidden_name_in_parts(tmp_path, define, call, said):
+    """Broken: a program has a forbidden name that a macro joins from two parts, or one that a macro defines; or a header may not have it."""
+    (tmp_path / "own.contract").write_text(CONTRACT + "\nforbid = atomicAdd")
+    answer = verdicts.Answer("own.cu", contract.read(tmp_path / "own.contract"))
+    (tmp_path / "own.cu").write_text(NAMED.replace("DEFINE", define).replace("CALL(", f"{call}("))
+    with scratch.folder() as folder:
+        (folder / "program").mkdir()
+        compiling.build(tmp_path / "own.cu", folder / "program", options(answer.shape), answer)
+    assert answer.built == (not said) and (not said or said in answer.said[0]), answer.said
+
+
+def test_a_limit_of_none_holds_at_all_sizes():
+    """Broken: a kernel for which atomic operations are forbidden uses them at sizes at which no goal is checked."""
+    answer = verdicts.Answer("own.cu", dataclasses.replace(shapes.REDUCE, goals_at=(shapes.COUNTED_AT,), limits={"atomics": 0, "launches": 1}))
+    for size in (33, 257):
+        judging.count({"atomics": 2, "launches": 3}, size, answer)
+    assert answer.missed == ["2 atomics at n = 33, at most 0"]
 
 
 # ---- Results that are right for the judge's data, calls and counters only
