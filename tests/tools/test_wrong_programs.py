@@ -9,7 +9,7 @@ import zipfile
 
 import pytest
 
-from drywarp.judge import check, compiling, contract, exercise, judging, sandbox, scratch, shapes, submissions, verdicts, words
+from drywarp.judge import check, compiling, contract, exercise, judging, sandbox, scratch, session, shapes, submissions, verdicts, words
 from drywarp.learn import judge as learn
 
 from tests.support import LINK, ROOT, SIM, nvcc, unsanitized
@@ -129,9 +129,9 @@ def test_a_step_gets_unknown_sizes():
 def test_what_was_not_run_is_no_pass(monkeypatch):
     """Broken: a program that uses up the time before the runs in other orders passes without them."""
     now = itertools.count()
-    session = types.SimpleNamespace(ended=False)
+    running = types.SimpleNamespace(ended=False)
     monkeypatch.setattr(judging, "time", types.SimpleNamespace(monotonic=lambda: next(now)))
-    monkeypatch.setattr(judging, "Session", lambda *_, **__: session)
+    monkeypatch.setattr(judging, "Session", lambda *_, **__: running)
     monkeypatch.setattr(judging, "finish", lambda *_: None)
     monkeypatch.setattr(judging, "one_size", lambda *_: "")
     few = dataclasses.replace(shapes.REDUCE, sizes=(1, 2), orders_at=((1,), (2,), (2,)))
@@ -511,14 +511,38 @@ def test_a_goal_that_was_not_counted_is_missed():
     assert answer.missed == ["the launches were not all counted"]
 
 
-def test_lost_findings_are_no_pass():
+def test_lost_findings_are_no_pass(tmp_path):
     """Broken: a program passes whose device ends before it has written the findings."""
     answer = verdicts.Answer("own.cu", dataclasses.replace(shapes.REDUCE, sizes=(1,)), built=True, sizes={1: ""})
-    judging.finish(types.SimpleNamespace(end=lambda: (0, 70), findings=lambda: [], said=lambda which: []), answer)
+    (tmp_path / "device.txt").write_text("")
+    judging.finish(types.SimpleNamespace(end=lambda: (0, 70), findings=lambda: [], folder=tmp_path), answer)
     assert answer.verdict == "findings" and "status 70" in str(answer.findings)
     verdict = learn.Verdict()
-    learn.finish(types.SimpleNamespace(end=lambda: "", lost_findings=True, printed=lambda: [], findings=lambda: []), verdict)
+    learn.finish(types.SimpleNamespace(end=lambda: "", lost_findings=True, unjudged="", printed=lambda: [], findings=lambda: []), verdict)
     assert not verdict.is_right
+
+
+FORGED = """#include <cooperative_groups.h>
+__global__ void sum(const float *in, float *out)
+{
+    cooperative_groups::this_thread_block().sync();
+    const long long first = blockIdx.x * 256ll + threadIdx.x;
+    float sum = in[first];
+    for (int lanes = 16; lanes; lanes /= 2)
+        sum += __shfl_down_sync(~0u, sum, lanes);
+    FINISH
+}
+"""
+
+
+def test_a_forged_library_does_not_solve_an_exercise(tmp_path):
+    """Broken: an exercise is solved by a kernel whose race passes as one of cooperative groups, by .loc; also in a program that prints much before."""
+    finish = RESERVED.replace("st.shared.f32", ".loc 2 1 1\\nst.shared.f32").replace("ld.shared.u32", ".loc 2 1 1\\nld.shared.u32").replace("atomicAdd(out,", "atomicAdd(out + blockIdx.x,")
+    alone = finish.replace("atomicAdd(out + blockIdx.x, sum)", "all += sum").replace("unsigned base;", "unsigned base;\n    float all = 0;") + "\n    if (threadIdx.x == 0)\n        out[blockIdx.x] = all;"
+    answer, said = judged(tmp_path, FORGED.replace("FINISH", alone), exercise.OfExercise(exercise.find("19")), exercise.judged)
+    assert answer.verdict == "not judged", said
+    (tmp_path / "said.txt").write_text("x\n" * 99999 + f"simulator: {session.EXCUSED}, and so on\n")
+    assert session.why_not_judged(0, tmp_path / "said.txt") and session.why_not_judged(session.UNSUPPORTED, tmp_path / "said.txt")
 
 
 def test_a_forged_library_is_not_judged(tmp_path):
