@@ -213,6 +213,14 @@ static void unprotect_page(Uses *u, size_t page, bool writes)
         unprotect_temporarily(u, page);
 }
 
+void sim_drop_pending(Uses *u)
+{
+    for (PendingUse *p; (p = u->pending);) {
+        u->pending = p->next;
+        free(p);
+    }
+}
+
 // ---- The host's accesses
 
 static void report_race(uint64_t address, uint32_t op, bool host_writes, bool op_writes, const void *instruction)

@@ -105,7 +105,6 @@ typedef struct BlockClocks BlockClocks;
 
 // The checker's state of a launch, and of a block that a host thread runs; NULL if the checker is off.
 LaunchClocks *sim_start_launch_clocks(const Launch *launch);
-void sim_end_launch_clocks(Launch *launch);
 void sim_free_launch_clocks(LaunchClocks *clocks);
 // New clocks start after the latest time of all freed ones, so that a block that restarts on other clocks is later than the
 // records of its first run.
@@ -206,7 +205,7 @@ void sim_note_padding(Warp *w, const Instr *i, const Access *access, uint32_t ma
 // The launch has succeeded: reports accesses past the end of rows that are likely errors.
 void sim_report_padding(const Launch *launch);
 
-// ---- memory.c
+// ---- written.c, memory.c, redzones.c
 
 // Marks bytes of the block's shared memory, or of the lane's local memory, as unwritten.
 void sim_mark_unwritten(Warp *w, int lane, Space space, uint64_t address, size_t bytes);
@@ -239,7 +238,7 @@ void sim_mark_written(uint64_t address, size_t bytes);
 size_t sim_find_unwritten(uint64_t address, size_t bytes);
 size_t sim_find_written(uint64_t address, size_t bytes);
 
-// ---- strided.c
+// ---- shadow.c
 
 ShadowLine *sim_new_lines(size_t bytes); // for memory of this size
 void sim_free_lines(ShadowLine *lines, size_t bytes);

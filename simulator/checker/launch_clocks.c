@@ -44,25 +44,6 @@ void sim_free_launch_clocks(LaunchClocks *clocks)
     free(clocks);
 }
 
-void sim_end_launch_clocks(Launch *launch)
-{
-    LaunchClocks *clocks = launch->vector_clocks;
-    Grid *g = launch->nested_grid;
-    if (!clocks)
-        return;
-    if (launch->error == cudaSuccess)
-        sim_report_padding(launch);
-    if (g && (g->first_child || g->first_tail)) // its child launches' snapshots refer to the clocks
-        g->vector_clocks = clocks;
-    else
-        sim_free_launch_clocks(clocks);
-    if (launch->error == cudaErrorNotSupported)
-        sim_report_unsupported();
-    else if (launch->error != cudaSuccess)
-        sim_add_fault(launch);
-    sim_print_findings();
-}
-
 uint32_t sim_launch_generation(const Launch *launch)
 {
     return launch->vector_clocks->generation;
@@ -109,8 +90,6 @@ void sim_start_block_clocks(Block *b)
     for (int n = 0; n < b->warp_count; n++)
         clocks->min_block_epoch[n] = clocks->warp_epoch[n] = clocks->time;
     clocks->time++;
-    sim_start_generic_writes(b);
-    sim_start_cluster_accesses(b);
 }
 
 uint32_t sim_block_barrier(const Warp *w)

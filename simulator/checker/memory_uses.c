@@ -80,59 +80,12 @@ static void free_table(UseTable *t, size_t bytes)
         free_numbers(t->bytes, bytes);
 }
 
-static uint32_t number_at(const atomic_uint *numbers, uint64_t at)
-{
-    return atomic_load_explicit(&numbers[at], memory_order_relaxed);
-}
-
 // Stores an entry, but does not replace a plain use by the same operation, which conflicts with more operations than an atomic use.
 static void set_number(atomic_uint *numbers, uint64_t at, uint32_t entry)
 {
-    const uint32_t known = number_at(numbers, at);
+    const uint32_t known = sim_number_at(numbers, at);
     if (known != entry && known != (entry & NUMBER_MASK)) // avoids contention between host threads
         atomic_store_explicit(&numbers[at], entry, memory_order_relaxed);
-}
-
-// The later of two entries; if both are of one operation, the plain one.
-static uint32_t later_entry(uint32_t a, uint32_t b)
-{
-    return (b & NUMBER_MASK) > (a & NUMBER_MASK) || b == (a & NUMBER_MASK) ? b : a;
-}
-
-uint32_t sim_last_use(const UseTable *t, uint64_t at)
-{
-    const uint32_t whole = number_at(t->lines, at / SIM_USE_LINE);
-    const atomic_uint *words = t->words, *bytes = t->bytes;
-    const uint32_t part = later_entry(words ? number_at(words, at / SIM_USE_WORD) : 0, bytes ? number_at(bytes, at) : 0);
-    return later_entry(whole, part);
-}
-
-// sim_any_use for a part of one line whose words or bytes were used later than the whole line.
-static bool any_use_in_line(const UseTable *t, uint64_t at, uint64_t end, bool (*matches)(uint32_t entry))
-{
-    for (; at < end; at += t->bytes ? 1 : SIM_USE_WORD - at % SIM_USE_WORD)
-        if (matches(sim_last_use(t, at)))
-            return true;
-    return false;
-}
-
-bool sim_any_use(const UseTable *t, uint64_t first, uint64_t end, bool (*matches)(uint32_t entry))
-{
-    uint32_t last_mismatch = UINT32_MAX; // the last entry that did not match; neighbouring lines mostly have the same entry
-    for (uint64_t at = first, next; at < end; at = next) {
-        const uint64_t line = at / SIM_USE_LINE, line_end = (line + 1) * SIM_USE_LINE;
-        const uint32_t entry = number_at(t->lines, line);
-        next = line_end < end ? line_end : end;
-        if (later_entry(entry, number_at(t->parts, line)) != entry) {
-            if (any_use_in_line(t, at, next, matches))
-                return true;
-        } else if (entry != last_mismatch) {
-            if (matches(entry))
-                return true;
-            last_mismatch = entry;
-        }
-    }
-    return false;
 }
 
 // Records the use of a part of a line. `bytes`: size of the allocation.
@@ -309,7 +262,7 @@ void sim_note_use(const Allocation *a, uint64_t address, size_t bytes, UseKind k
     if (u->required_protection)
         sim_protect_after_op(u, first, end, kind & USE_WRITES);
     set_number(kind & USE_WRITES ? &u->writer : &u->reader, 0, op);
-    if (number_at(&u->listed_by, 0) != op && atomic_exchange(&u->listed_by, op) != op)
+    if (sim_number_at(&u->listed_by, 0) != op && atomic_exchange(&u->listed_by, op) != op)
         add_to_used(u);
 }
 
@@ -386,14 +339,6 @@ static void add_pending(Uses *u, uint32_t op, bool writes, PageSpan pages)
         sim_die("out of memory: recorded uses of an allocation");
     *p = (PendingUse){op, writes, pages, u->pending};
     u->pending = p;
-}
-
-void sim_drop_pending(Uses *u)
-{
-    for (PendingUse *p; (p = u->pending);) {
-        u->pending = p->next;
-        free(p);
-    }
 }
 
 // Removes the uses by operations for which the host has waited, and updates the protection of their pages.

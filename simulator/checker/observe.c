@@ -1,18 +1,42 @@
-// observe.c: connects the events that the machine reports with the parts of the checker.
-#include "checker/observe.h"
-
+// observe.c: connects the events that the machine and the runtime report with the parts of the checker.
 #include "checker/kernel_checks.h"
 #include "checker/undefined_copies.h"
 #include "checker/dynamic_parallelism.h"
 #include "checker/host_checks.h"
 #include "checker/memory_uses.h"
+#include "checker/order.h"
+#include "checker/value_table.h"
+#include "machine/grid.h"
 #include "machine/observer.h"
+#include "base/platform.h"
 
 #include <stdlib.h>
 
+static void free_clocks(Launch *launch)
+{
+    Grid *g = launch->nested_grid;
+    if (g && (g->first_child || g->first_tail)) // its child launches' snapshots refer to the clocks
+        g->vector_clocks = launch->vector_clocks;
+    else
+        sim_free_launch_clocks(launch->vector_clocks);
+}
+
+static void report_launch(Launch *launch)
+{
+    if (launch->error == cudaSuccess)
+        sim_report_padding(launch);
+    free_clocks(launch);
+    if (launch->error == cudaErrorNotSupported)
+        sim_report_unsupported();
+    else if (launch->error != cudaSuccess)
+        sim_add_fault(launch);
+    sim_print_findings();
+}
+
 static void end_launch(Launch *launch)
 {
-    sim_end_launch_clocks(launch);
+    if (launch->vector_clocks)
+        report_launch(launch);
     if (launch->error == cudaSuccess)
         sim_note_launch(launch);
 }
@@ -35,6 +59,13 @@ static void free_block(Block *b)
     free(b->deferred_reads);
     sim_free_lines(b->lines, b->launch->shared_bytes + 1);
     free(b->local_written);
+}
+
+static void begin_block(Block *b)
+{
+    sim_start_block_clocks(b);
+    sim_start_generic_writes(b);
+    sim_start_cluster_accesses(b);
 }
 
 static void complete_barrier(Block *b, const Barrier *barrier)
@@ -81,7 +112,15 @@ static void fence(Warp *w, const Instr *i, uint32_t mask, FenceKind kind)
         sim_order_by_fence(w, i, mask);
 }
 
-void sim_observe_machine(void)
+static void end_instruction(Warp *w, const Instr *i, uint32_t mask)
+{
+    if (i->kind == STORE)
+        sim_propagate_store(w, i, mask);
+    else
+        sim_propagate_values(w, i, mask);
+}
+
+static void observe_machine(void)
 {
     sim_observer = (Observer){
         .begin_launch = sim_start_launch_clocks,
@@ -93,7 +132,7 @@ void sim_observe_machine(void)
         .describe_shared_address = sim_describe_shared_address,
         .make_block = make_block,
         .free_block = free_block,
-        .begin_block = sim_start_block_clocks,
+        .begin_block = begin_block,
         .complete_barrier = complete_barrier,
         .arrive = sim_sync_release,
         .acquire = sim_acquire_at_barrier,
@@ -113,9 +152,37 @@ void sim_observe_machine(void)
         .access_in_nested_grid = sim_note_nested_use,
         .load = sim_note_loaded,
         .begin_instruction = sim_check_undefined_uses,
-        .end_instruction = sim_propagate_values,
+        .end_instruction = end_instruction,
         .shuffle = sim_propagate_shuffle,
         .clear_warp = sim_clear_values,
         .end_program = sim_report_at_exit,
     };
+}
+
+// The first constructor, so that its handler runs last at exit. Programs link this file for the functions below.
+__attribute__((constructor(101))) static void start_checker(void)
+{
+    observe_machine();
+    if (sim_checker_enabled())
+        sim_on_exit(sim_report_at_exit);
+}
+
+// ---- The host waits
+
+void sim_synchronize_host(uint32_t timeline)
+{
+    sim_host_awaits_timeline(timeline);
+    sim_drop_ended_uses();
+}
+
+void sim_synchronize_host_with_device(int device)
+{
+    sim_host_awaits_device(device);
+    sim_drop_ended_uses();
+}
+
+void sim_synchronize_host_with_event(const VectorClock *event)
+{
+    sim_host_awaits_event(event);
+    sim_drop_ended_uses();
 }
