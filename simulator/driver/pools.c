@@ -73,7 +73,7 @@ API CUresult cuMemPoolImportPointer(CUdeviceptr *address, CUmemoryPool pool, CUm
 
 API CUresult cuMemAllocFromPoolAsync(CUdeviceptr *address, size_t bytes, CUmemoryPool pool, CUstream stream)
 {
-    REQUIRE_CONTEXT();
+    CU_RETURN_IF_ERROR(stream ? sim_require_cuinit() : sim_require_context()); // a stream belongs to a context
     CU_REQUIRE(bytes > 0, CUDA_ERROR_INVALID_VALUE);
     return CALL_RUNTIME(cudaMallocFromPoolAsync((void **)address, bytes, pool, stream));
 }

@@ -528,6 +528,15 @@ static void pools()
     DRIVER(cuDeviceSetMemPool(0, before));
     DRIVER(cuDeviceGetDefaultMemPool(&before, 0));
     FAILS(cuMemPoolDestroy(before), CUDA_ERROR_INVALID_VALUE);
+    CUstream stream;
+    CUcontext context;
+    DRIVER(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    DRIVER(cuCtxPopCurrent(&context)); // a stream implies its context
+    DRIVER(cuMemAllocFromPoolAsync(&data, sizeof host, pool, stream));
+    DRIVER(cuMemFreeAsync(data, stream));
+    FAILS(cuMemAllocFromPoolAsync(&data, sizeof host, pool, 0), CUDA_ERROR_INVALID_CONTEXT);
+    DRIVER(cuCtxPushCurrent(context));
+    DRIVER(cuStreamDestroy(stream));
     DRIVER(cuMemPoolTrimTo(pool, 0));
     DRIVER(cuMemPoolDestroy(pool));
     FAILS(cuDeviceGetMemPool(&before, 7), CUDA_ERROR_INVALID_DEVICE);
