@@ -4,7 +4,6 @@
 // handler, kind and effects. A statement that matches no row becomes UNKNOWN, which ends the launch with an error.
 #include "front/decode.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 // ---- The table
@@ -115,44 +114,35 @@ static Slice name_of(const Instruction *row)
     return (Slice){row->syntax, strcspn(row->syntax, " ")};
 }
 
-static int compare_names(Slice a, Slice b)
+static uint32_t bucket_of(Slice name)
 {
-    const int order = memcmp(a.text, b.text, a.length < b.length ? a.length : b.length);
-    return order ? order : (a.length > b.length) - (a.length < b.length);
+    uint32_t hash = 0;
+    for (size_t k = 0; k < name.length; k++)
+        hash = 31 * hash + (uint8_t)name.text[k];
+    return hash % ROW_BUCKETS;
 }
 
-static int compare_rows(const void *a, const void *b)
+// Lists the rows of all tables by the hashes of their names.
+static void index_rows(Decoder *d, const InstructionTable *table)
 {
-    const Instruction *row = *(const Instruction *const *)a, *other_row = *(const Instruction *const *)b;
-    const int order = compare_names(name_of(row), name_of(other_row));
-    return order ? order : (row > other_row) - (row < other_row);
-}
-
-// Sorts the rows of all tables by name.
-static void sort_rows(Decoder *d, const InstructionTable *table)
-{
-    for (int k = 0; k < table->count; k++)
-        d->row_count += table->lists[k]->count;
-    d->rows = sim_allocate(d->arena, (size_t)d->row_count * sizeof *d->rows);
-    for (int k = 0, n = 0; k < table->count; k++)
-        for (int row = 0; row < table->lists[k]->count; row++)
-            d->rows[n++] = &table->lists[k]->rows[row];
-    qsort(d->rows, (size_t)d->row_count, sizeof *d->rows, compare_rows);
+    d->rows = sim_allocate(d->arena, ROW_BUCKETS * sizeof *d->rows);
+    for (int k = table->count; k-- > 0;)
+        for (int row = table->lists[k]->count; row-- > 0;) {
+            TableRow *entry = sim_allocate(d->arena, sizeof *entry), **bucket;
+            entry->row = &table->lists[k]->rows[row];
+            bucket = &d->rows[bucket_of(name_of(entry->row))];
+            entry->next = *bucket;
+            *bucket = entry;
+        }
 }
 
 static const Instruction *find_row(const Decoder *d, const Opcode *opcode, Opcode *ordered)
 {
-    int first = 0, end = d->row_count;
-    while (first < end) { // lower bound
-        const int middle = (first + end) / 2;
-        if (compare_names(name_of(d->rows[middle]), opcode->parts[0]) < 0)
-            first = middle + 1;
-        else
-            end = middle;
-    }
-    for (; opcode->count && first < d->row_count && sim_same_slice(name_of(d->rows[first]), opcode->parts[0]); first++)
-        if (matches_row(d->rows[first], opcode, ordered))
-            return d->rows[first];
+    if (opcode->count == 0)
+        return NULL;
+    for (const TableRow *entry = d->rows[bucket_of(opcode->parts[0])]; entry; entry = entry->next)
+        if (sim_same_slice(name_of(entry->row), opcode->parts[0]) && matches_row(entry->row, opcode, ordered))
+            return entry->row;
     return NULL;
 }
 
@@ -307,5 +297,5 @@ void sim_set_instruction_table(Module *m, const InstructionTable *table, DecodeC
 {
     Decoder *d = m->decoder = sim_allocate(&m->arena, sizeof *d);
     *d = (Decoder){.module = m, .arena = &m->arena, .carry = NO_OFFSET, .decode_call = decode_call};
-    sort_rows(d, table);
+    index_rows(d, table);
 }

@@ -15,6 +15,12 @@ typedef struct NumberedOpcode { // a warp-level opcode with modifiers; numbers m
     struct NumberedOpcode *next;
 } NumberedOpcode;
 
+enum { ROW_BUCKETS = 256 };
+typedef struct TableRow {
+    const struct Instruction *row;
+    struct TableRow *next; // of the same bucket, in the order of the tables
+} TableRow;
+
 // Owned by a module, in its arena; guarded by the lock of prepare.c. sim_decode works on a copy for each function.
 typedef struct Decoder {
     Module *module;
@@ -23,8 +29,7 @@ typedef struct Decoder {
     Program *program;
     int slot_capacity;
     uint32_t carry; // frame offset of the carry flag, or NO_OFFSET
-    const struct Instruction **rows; // rows of all tables, sorted by name
-    int row_count;
+    TableRow **rows; // ROW_BUCKETS lists, by the hash of the row's name
     DecodeCall *decode_call;  // for undefined functions
     NumberedOpcode *opcodes; // used in the module's decoder, not in its copies
 } Decoder;
