@@ -101,14 +101,13 @@ typedef struct SharedVariable { // immutable during the launch
 } SharedVariable;
 
 typedef struct LaunchClocks LaunchClocks;
-typedef struct BlockClocks BlockClocks;
 
-// The checker's state of a launch, and of a block that a host thread runs; NULL if the checker is off.
+// The clocks of a launch; NULL if the checker is off.
 LaunchClocks *sim_start_launch_clocks(const Launch *launch);
 void sim_free_launch_clocks(LaunchClocks *clocks);
-// New clocks start after the latest time of all freed ones, so that a block that restarts on other clocks is later than the
+// The clocks of a block that a host thread runs, which are in its zeroed Block.check. New clocks start after the latest time of all freed ones, so that a block that restarts on other clocks is later than the
 // records of its first run.
-BlockClocks *sim_new_block_clocks(const Launch *launch, int warps);
+void sim_init_block_clocks(Block *block);
 void sim_free_block_clocks(Block *block);
 void sim_start_block_clocks(Block *block); // also when the block restarts
 uint32_t sim_launch_generation(const Launch *launch); // a nonzero number of the launch
@@ -211,6 +210,8 @@ void sim_report_padding(const Launch *launch);
 void sim_mark_unwritten(Warp *w, int lane, Space space, uint64_t address, size_t bytes);
 // Lanes read or write local memory.
 void sim_check_local(Warp *w, Access *access);
+// The bytes from `from` to `to` of each thread's local memory are uninitialised.
+void sim_extend_local_written(Block *b, size_t from, size_t to);
 
 // A lane uses the generic address of a variable of another block (SHARED) or thread (LOCAL). `owner`: the number of that block or
 // thread.

@@ -1,6 +1,7 @@
 // memory.c: checks accesses to global and shared memory for data races and uninitialised reads.
 //
 // Memory is divided into lines of 128 bytes, each with a shadow line (access_lines.c). Reads that need no check are recognised here.
+#include "checker/block_check.h"
 #include "checker/readers.h"
 #include "checker/word_predicates.h"
 #include "checker/memory_uses.h"
@@ -135,7 +136,7 @@ static bool may_synchronise(const Instr *i)
 static ShadowedMemory memory_of(const Launch *launch, Block *owner, Allocation *a, bool reserved)
 {
     if (owner)
-        return (ShadowedMemory){owner->lines, owner->shared, sim_block_generation(owner), !reserved};
+        return (ShadowedMemory){owner->check->lines, owner->shared, sim_block_generation(owner), !reserved};
     return (ShadowedMemory){sim_lines_of(a), a->memory, sim_launch_generation(launch), sim_starts_uninitialised(a)};
 }
 
@@ -203,7 +204,7 @@ static void report_race(const AccessCheck *check, bool reserved)
 // Checks the bounds of an access to shared memory: outside a variable it ends the launch.
 static void check_in_block(Warp *w, const Instr *i, const Access *access, uint32_t mask, Block *owner, RecordKind kind)
 {
-    if (owner->cluster_accesses)
+    if (owner->check->cluster_accesses)
         sim_note_cluster_access(w, i, access, mask, owner, kind);
     sim_check_shared_bounds(w, i, access, mask, owner->shared);
 }
@@ -222,7 +223,7 @@ void sim_check_access(Warp *w, const Instr *i, Access *access, uint32_t mask, Bl
     if (is_redundant_load(&check, launch, access, mask, a, kind))
         return;
     init_check(&check, w, i, access, mask, owner, a);
-    if (owner == w->block && owner->generic_writes && kind == PLAIN_WRITE)
+    if (owner == w->block && owner->check->generic_writes && kind == PLAIN_WRITE)
         sim_note_generic_writes(w, i, access, mask);
     if (owner && check.barriers_only && !reserved) {
         if (sim_defer_read(&check, mask))

@@ -1,5 +1,5 @@
 // observe.c: connects the events that the machine and the runtime report with the parts of the checker.
-#include "checker/kernel_checks.h"
+#include "checker/block_check.h"
 #include "checker/undefined_copies.h"
 #include "checker/dynamic_parallelism.h"
 #include "checker/host_checks.h"
@@ -45,24 +45,30 @@ static bool make_block(Block *b)
 {
     const Launch *launch = b->launch;
     const size_t of_thread = launch->local_bytes ? launch->local_bytes : 1;
-    b->vector_clocks = sim_new_block_clocks(launch, b->warp_count);
-    b->local_written = malloc(((size_t)b->warp_count * LANES + 1) * of_thread);
-    b->lines = sim_new_lines(launch->shared_bytes + 1);
-    return b->local_written != NULL;
+    BlockCheck *check = b->check = calloc(1, sizeof *check);
+    if (!check)
+        sim_die("out of memory: checker's state of a block");
+    sim_init_block_clocks(b);
+    check->local_written = malloc(((size_t)b->warp_count * LANES + 1) * of_thread);
+    check->lines = sim_new_lines(launch->shared_bytes + 1);
+    return check->local_written != NULL;
 }
 
 static void free_block(Block *b)
 {
+    BlockCheck *check = b->check;
     sim_free_block_clocks(b);
-    free(b->generic_writes);
-    free(b->cluster_accesses);
-    free(b->deferred_reads);
-    sim_free_lines(b->lines, b->launch->shared_bytes + 1);
-    free(b->local_written);
+    free(check->generic_writes);
+    free(check->cluster_accesses);
+    free(check->deferred_reads);
+    sim_free_lines(check->lines, b->launch->shared_bytes + 1);
+    free(check->local_written);
+    free(check);
 }
 
 static void begin_block(Block *b)
 {
+    b->check->origins = NULL;
     sim_start_block_clocks(b);
     sim_start_generic_writes(b);
     sim_start_cluster_accesses(b);
@@ -133,6 +139,7 @@ static void observe_machine(void)
         .make_block = make_block,
         .free_block = free_block,
         .begin_block = begin_block,
+        .extend_local = sim_extend_local_written,
         .complete_barrier = complete_barrier,
         .arrive = sim_sync_release,
         .acquire = sim_acquire_at_barrier,

@@ -1,4 +1,5 @@
 // written.c: which bytes of memory have been written.
+#include "checker/block_check.h"
 #include "checker/shadow.h"
 #include "base/platform.h"
 
@@ -147,7 +148,7 @@ void sim_check_local(Warp *w, Access *access)
     const Block *b = w->block;
     for (uint32_t rest = access->mask; rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest);
-        uint8_t *written = b->local_written + (access->pointer[l] - b->local);
+        uint8_t *written = b->check->local_written + (access->pointer[l] - b->local);
         uint32_t unwritten = 0;
         for (size_t k = 0; k < access->bytes; k++) {
             if (access->kind == ACCESS_WRITE)
@@ -162,15 +163,21 @@ void sim_check_local(Warp *w, Access *access)
     }
 }
 
+void sim_extend_local_written(Block *b, size_t from, size_t to)
+{
+    for (size_t t = 0; t < b->threads; t++)
+        memset(b->check->local_written + t * b->launch->local_bytes + from, 0, to - from);
+}
+
 void sim_mark_unwritten(Warp *w, int lane, Space space, uint64_t address, size_t bytes)
 {
     Block *b = w->block;
     if (space == LOCAL) {
-        memset(b->local_written + (size_t)(w->number * LANES + lane) * b->launch->local_bytes + address, 0, bytes);
+        memset(b->check->local_written + (size_t)(w->number * LANES + lane) * b->launch->local_bytes + address, 0, bytes);
         return;
     }
     Allocation *a = space == SHARED ? NULL : sim_allocation_at(address);
-    ShadowLine *lines = a ? sim_lines_of(a) : b->lines;
+    ShadowLine *lines = a ? sim_lines_of(a) : b->check->lines;
     const uint64_t first = a ? address - a->address : address;
     bytes = a && bytes > a->bytes - first ? a->bytes - first : bytes;
     for (uint64_t at = first; at < first + bytes && (a || !sim_has_block_rank(address));) {

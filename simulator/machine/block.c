@@ -45,7 +45,6 @@ void sim_start_block(Block *b, uint64_t start_index)
 {
     set_position(b, start_index);
     b->fault.kind = -1;
-    b->origins = NULL;
     b->live_threads = b->threads;
     b->starvation_limit = SIM_STARVATION_LIMIT;
     order_warps(b);
@@ -108,7 +107,6 @@ void sim_clear_block(Block *b, const Counters *counters)
     b->free_splits = NULL;
     b->free_copies = NULL;
     b->free_sources = NULL;
-    b->origins = NULL;
     for (int n = 0; n < b->warp_count; n++)
         b->warps[n] = (Warp){.block = b, .number = n};
 }

@@ -78,11 +78,6 @@ typedef struct Launch {
     char message[2048];
 } Launch;
 
-typedef struct BypassCheck { // the checker's cache: can a thread that exited at exit_pc have bypassed the barrier?
-    uint32_t barrier, exit_pc; // indices of instructions
-    bool known, bypassed;
-} BypassCheck;
-
 typedef struct RepeatCheck { // detects a block whose state repeats: sim_state_repeats
     uint64_t rounds, state_hash; // a round is one time slice of every warp
     uint64_t atomic_changes;     // Block.atomic_changes at the round of state_hash
@@ -107,15 +102,10 @@ typedef struct Block {
     uint8_t *shared, *local;
     AddressPattern patterns[PATTERNS];        // a cache, indexed by sim_pattern_slot
     const AddressPattern *last_fully_written; // last pattern whose loads read fully written lines, or NULL
-    struct Origins *origins;                  // where undefined values come from: checker/values.c
-    uint8_t *local_written;                   // the checker's flag for each byte of local memory
-    struct ShadowLine *lines;                 // of shared memory
-    struct BlockClocks *vector_clocks;        // the checker's; NULL: not checked
+    struct BlockCheck *check;                 // the checker's state; NULL: not checked
     RepeatCheck repeat_check;
     uint64_t atomic_changes; // its atomic operations that have changed memory
     uint64_t starvation_limit; // instructions of a warp after which runnable lanes may count as starved
-    BypassCheck bypass_checks[8];
-    uint32_t bypass_check_count; // valid entries
     size_t local_used;           // bytes of each thread's local memory in use so far, filled with poison at first use
     Barrier barriers[BARRIERS];
     ProgressWatch *watch, block_watch; // watch: &block_watch, or that of a time-sliced launch
@@ -125,9 +115,6 @@ typedef struct Block {
     WarpSplit *free_splits;
     struct AsyncCopy *free_copies;
     struct BulkSource *free_sources;
-    struct GenericWrites *generic_writes;     // checker/bulk_copies.c; NULL if the module has no bulk copies
-    struct ClusterAccesses *cluster_accesses; // checker/cluster_ends.c; NULL without clusters
-    struct DeferredReads *deferred_reads;     // checker/deferred_reads.c; NULL if no read is deferred
     uint32_t cluster_phase;                   // completed phases of the cluster's barrier; kept in its first block
     // A speculative block runs before all earlier blocks have ended. ended_at_start: the number of blocks that had ended when
     // it started; read_allocations: those that it has read since.
@@ -162,7 +149,7 @@ static inline bool is_launch_checked(const Launch *launch)
 
 static inline bool is_block_checked(const Block *b)
 {
-    return b->vector_clocks != NULL;
+    return b->check != NULL;
 }
 
 // The next number of a pseudo-random sequence (SplitMix64).

@@ -146,8 +146,8 @@ void sim_extend_local(Block *b, size_t bytes)
         return;
     for (size_t t = 0; t < b->threads; t++)
         memset(b->local + t * thread_bytes + b->local_used, 0xff, bytes - b->local_used);
-    for (size_t t = 0; b->local_written && t < b->threads; t++)
-        memset(b->local_written + t * thread_bytes + b->local_used, 0, bytes - b->local_used);
+    if (is_block_checked(b))
+        sim_observer.extend_local(b, b->local_used, bytes);
     b->local_used = bytes;
 }
 
