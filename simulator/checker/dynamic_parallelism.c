@@ -7,6 +7,7 @@
 // For each word, the checker keeps the last reading and the last writing lane, with their grids. Two grids may also synchronise by atomic
 // operations and fences; then all accesses of one count as ordered before the other. Accesses to parts of words are ignored, as are those
 // after MAX_USES: some races are missed, but there are no false positives.
+#include "checker/allocation_check.h"
 #include "checker/dynamic_parallelism.h"
 
 #include <stdlib.h>
@@ -69,23 +70,23 @@ static uint32_t *allocate_table(const Allocation *a)
 
 static Shadow *shadow_of(Allocation *a)
 {
-    if (a->shadow)
-        return a->shadow;
-    a->shadow = malloc(sizeof *a->shadow);
-    if (!a->shadow)
+    if (a->check->shadow)
+        return a->check->shadow;
+    a->check->shadow = malloc(sizeof *a->check->shadow);
+    if (!a->check->shadow)
         sim_die("out of memory: recorded uses of an allocation");
-    *a->shadow = (Shadow){allocate_table(a), allocate_table(a)};
-    return a->shadow;
+    *a->check->shadow = (Shadow){allocate_table(a), allocate_table(a)};
+    return a->check->shadow;
 }
 
 void sim_end_shadow(Allocation *a)
 {
-    if (!a->shadow)
+    if (!a->check->shadow)
         return;
-    free(a->shadow->read);
-    free(a->shadow->written);
-    free(a->shadow);
-    a->shadow = NULL;
+    free(a->check->shadow->read);
+    free(a->check->shadow->written);
+    free(a->check->shadow);
+    a->check->shadow = NULL;
 }
 
 // The number of a use, which is added if it is new; 0: MAX_USES is reached.

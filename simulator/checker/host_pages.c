@@ -245,7 +245,7 @@ bool sim_handle_shared_fault(uint64_t address, bool writes, const void *instruct
 {
     LOCK_MEMORY();
     const Allocation *a = sim_allocation_at(address);
-    Uses *u = a ? a->uses : NULL;
+    Uses *u = a ? uses_of(a) : NULL;
     const uint64_t at = u ? address - u->address : 0;
     if (!u || !u->required_protection || page_of(at) >= page_count(u))
         return false;

@@ -67,7 +67,7 @@ static bool is_redundant_load(AccessCheck *check, const Launch *launch, Access *
         return false;
     const bool redundant = all_redundant(check, access, mask);
     if (redundant && access->address_pattern && a)
-        mark_redundant_lines(check, access, a->fully_written, mask);
+        mark_redundant_lines(check, access, a->check->fully_written, mask);
     if (!redundant && check->launch_only_reads)
         sim_set_unwritten(access, mask, &check->memory);
     return redundant || check->launch_only_reads;
@@ -168,9 +168,9 @@ static void check_in_allocation(AccessCheck *check, uint32_t mask, Allocation *a
 {
     if (a->row_bytes)
         sim_note_padding(check->w, check->i, check->access, mask, a);
-    const bool written = atomic_load_explicit(&a->last_write_generation, memory_order_relaxed) == check->memory.generation;
+    const bool written = atomic_load_explicit(&a->check->last_write_generation, memory_order_relaxed) == check->memory.generation;
     if (writes(&check->record) && !written)
-        atomic_store_explicit(&a->last_write_generation, check->memory.generation, memory_order_relaxed);
+        atomic_store_explicit(&a->check->last_write_generation, check->memory.generation, memory_order_relaxed);
     const bool noncoherent = check->i->flags & READ_ONLY && check->i->kind == LOAD;
     if (noncoherent && written && !check->race.found)
         sim_check_noncoherent(check, mask);
@@ -247,8 +247,9 @@ bool sim_prepare_fast_path(const Warp *w, const Instr *i, Allocation *a, FastPat
     sim_prepare_use_fast_path(launch, a, i->kind == STORE, fast_path);
     if (i->kind == STORE)
         return true;
-    fast_path->fully_written = only_read && !sim_starts_uninitialised(a) ? NULL : a->fully_written;
+    fast_path->fully_written = only_read && !sim_starts_uninitialised(a) ? NULL : a->check->fully_written;
     fast_path->generation = only_read ? 0 : sim_launch_generation(launch);
+    fast_path->last_write_generation = only_read ? NULL : &a->check->last_write_generation;
     return only_read || (has_only_barriers(launch) && !(i->loop & CAS_GUESS));
 }
 
@@ -257,7 +258,7 @@ bool sim_record_store(const Warp *w, const Instr *i, Allocation *a, uint64_t fir
     const Launch *launch = w->block->launch;
     const uint64_t end = first + bytes;
     Access access = {.bytes = i->bytes};
-    const AccessCheck check = {.access = &access, .memory = {a->lines, a->memory, sim_launch_generation(launch), sim_starts_uninitialised(a)}, .allocation = a,
+    const AccessCheck check = {.access = &access, .memory = {a->check->lines, a->memory, sim_launch_generation(launch), sim_starts_uninitialised(a)}, .allocation = a,
                                .single_threaded = launch->on_one_thread, .barriers_only = has_only_barriers(launch)};
     StridedAccess r = {.record = {.block = (uint32_t)w->block->number, .time = sim_time(w->block), .site = i->site & 0xfffff,
                        .warp = (unsigned)w->number & 31, .kind = PLAIN_WRITE, .byte_mask = 15},
@@ -267,7 +268,7 @@ bool sim_record_store(const Warp *w, const Instr *i, Allocation *a, uint64_t fir
         r.record.lanes = bits_between((unsigned)((low - first) / i->bytes), (unsigned)((high - first) / i->bytes));
         r.word_mask = bits_between((unsigned)(low - begin) / 4, (unsigned)(high - begin) / 4);
         r.origin = (int32_t)(first - begin);
-        if (!sim_record_strided_store(&check, &a->lines[line], &r))
+        if (!sim_record_strided_store(&check, &a->check->lines[line], &r))
             return false;
     }
     return true;

@@ -115,7 +115,7 @@ static void set_uses(UseTable *t, size_t bytes, uint64_t first, uint64_t end, ui
 void sim_begin_uses(Allocation *a)
 {
     const bool with_host = sim_in_shared_range((const void *)(uintptr_t)a->address);
-    if (!sim_checker_enabled() || a->uses || a->kind == PARAMETER_MEMORY || a->kind == HEAP_MEMORY ||
+    if (!sim_checker_enabled() || uses_of(a) || a->kind == PARAMETER_MEMORY || a->kind == HEAP_MEMORY ||
         !(with_host || sim_has_streams()))
         return;
     Uses *u = calloc(1, sizeof *u);
@@ -126,7 +126,8 @@ void sim_begin_uses(Allocation *a)
         sim_begin_page_protection(u);
     allocate_table(&u->read, a->bytes);
     allocate_table(&u->written, a->bytes);
-    a->uses = u;
+    a->check->uses = u;
+    a->records_uses = true;
 }
 
 static void remove_from_lists(const Uses *u)
@@ -145,14 +146,15 @@ static void remove_from_lists(const Uses *u)
 
 void sim_end_uses(Allocation *a)
 {
-    Uses *u = a->uses;
+    Uses *u = uses_of(a);
     remove_from_lists(u);
     sim_drop_pending(u);
     sim_end_page_protection(u);
     free_table(&u->read, u->bytes);
     free_table(&u->written, u->bytes);
     free(u);
-    a->uses = NULL;
+    a->check->uses = NULL;
+    a->records_uses = false;
 }
 
 // ---- Operations
@@ -201,7 +203,7 @@ static bool is_unordered_and_plain(uint32_t entry)
 
 bool sim_use_conflicts(const Allocation *a, uint64_t address, size_t bytes, UseKind kind)
 {
-    const Uses *u = a->uses;
+    const Uses *u = uses_of(a);
     const uint64_t first = address - u->address, end = first + bytes;
     bool (*const conflicts_with)(uint32_t) = kind & USE_ATOMIC ? is_unordered_and_plain : is_unordered;
     return u->freed_by || !is_ordered(u->allocated_by, USE_READS) || sim_any_use(&u->written, first, end, conflicts_with) ||
@@ -225,7 +227,7 @@ static void add_conflict(Conflict new)
 
 void sim_note_conflict(const Allocation *a, uint64_t address, size_t bytes, UseKind kind)
 {
-    const Uses *u = a->uses;
+    const Uses *u = uses_of(a);
     const uint64_t first = address - u->address;
     uint32_t last = 0; // the earlier operation in the previous byte's conflict, which is not added again
     bool last_wrote = false;
@@ -255,7 +257,7 @@ static void add_to_used(Uses *u)
 
 void sim_note_use(const Allocation *a, uint64_t address, size_t bytes, UseKind kind)
 {
-    Uses *u = a->uses;
+    Uses *u = uses_of(a);
     const uint32_t op = sim_current_op(), entry = kind & USE_ATOMIC ? op | ATOMIC_BIT : op;
     const uint64_t first = address - u->address, end = first + bytes;
     set_uses(kind & USE_WRITES ? &u->written : &u->read, u->bytes, first, end, entry);
@@ -298,7 +300,7 @@ static void report_conflicts(void)
         snprintf(title, sizeof title, "%s %s %s, which %s may %s", current,
                  c->before >= DID_ALLOCATE ? "uses" : c->writes ? "writes" : "reads", at.text, earlier, may_have_done(c));
         if (c->before >= DID_ALLOCATE)
-            a->uses->allocated_by = a->uses->freed_by = 0; // report it once
+            uses_of(a)->allocated_by = uses_of(a)->freed_by = 0; // report it once
         const bool both_graph_nodes = sim_is_graph_node(sim_current_op()) && sim_is_graph_node(c->earlier);
         const FindingLocation locations[] = {sim_op_location(c->earlier), sim_op_location(sim_current_op())};
         const bool is_staged = sim_is_staged_copy(c->earlier);
@@ -446,7 +448,7 @@ static bool is_recorded(const Uses *u, uint64_t address, size_t bytes, UseKind k
 
 void sim_prepare_use_fast_path(const Launch *launch, const Allocation *a, bool writes, FastPath *fast_path)
 {
-    fast_path->users = !a->uses || !launch->records_host_shared_accesses ? NULL : writes ? a->uses->written.lines : a->uses->read.lines;
+    fast_path->users = !uses_of(a) || !launch->records_host_shared_accesses ? NULL : writes ? uses_of(a)->written.lines : uses_of(a)->read.lines;
     fast_path->user = sim_current_op();
 }
 
@@ -484,7 +486,7 @@ static bool is_used(const Warp *w, const Instr *i)
 // operation.
 static void sync_with_writer(const Warp *w, const Instr *i, uint64_t address)
 {
-    const Uses *u = w->last_allocation->uses;
+    const Uses *u = uses_of(w->last_allocation);
     const uint32_t entry = sim_last_use(&u->written, address - u->address);
     if (!(entry & ATOMIC_BIT) || sim_op_ordered(entry & NUMBER_MASK, sim_current_op()) || !is_used(w, i))
         return;
@@ -502,7 +504,7 @@ void sim_note_shared_use(Warp *w, const Instr *i, const Access *access, uint32_t
         const size_t bytes = pop_consecutive(access, &mask);
         if (atomically && (!writes || access->kind == ACCESS_ATOMIC))
             sync_with_writer(w, i, address);
-        if (is_recorded(w->last_allocation->uses, address, bytes, kind))
+        if (is_recorded(uses_of(w->last_allocation), address, bytes, kind))
             continue;
         if (sim_use_conflicts(w->last_allocation, address, bytes, kind)) {
             sim_wait_for_earlier_blocks(w->block); // not from a speculative run

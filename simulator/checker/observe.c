@@ -1,4 +1,5 @@
 // observe.c: connects the events that the machine and the runtime report with the parts of the checker.
+#include "checker/allocation_check.h"
 #include "checker/block_check.h"
 #include "checker/undefined_copies.h"
 #include "checker/dynamic_parallelism.h"
@@ -80,14 +81,29 @@ static void complete_barrier(Block *b, const Barrier *barrier)
     sim_order_block(b);
 }
 
+static void begin_allocation(Allocation *a)
+{
+    if (!sim_checker_enabled())
+        return;
+    a->check = calloc(1, sizeof *a->check);
+    if (!a->check)
+        sim_die("out of memory: checker's state of an allocation");
+    sim_begin_uses(a);
+}
+
 static void end_allocation(Allocation *a)
 {
-    if (a->uses)
+    AllocationCheck *check = a->check;
+    if (!check)
+        return;
+    if (check->uses)
         sim_end_uses(a);
     sim_end_shadow(a);
-    sim_free_lines(a->lines, a->has_overflow_lines ? a->bytes : 0);
-    free(a->fully_written);
+    sim_free_lines(check->lines, check->has_overflow_lines ? a->bytes : 0);
+    free(check->fully_written);
     sim_free_undefined_copies(a);
+    free(check);
+    a->check = NULL;
 }
 
 static bool host_access(uint64_t address, bool writes, const void *instruction, bool last)
@@ -131,7 +147,7 @@ static void observe_machine(void)
     sim_observer = (Observer){
         .begin_launch = sim_start_launch_clocks,
         .end_launch = end_launch,
-        .begin_allocation = sim_begin_uses,
+        .begin_allocation = begin_allocation,
         .end_allocation = end_allocation,
         .host_access = host_access,
         .describe_address = describe_address,

@@ -32,7 +32,7 @@ static uint32_t *make_fully_written(Allocation *a)
     uint32_t *existing = NULL, *fully_written = calloc(a->bytes / LINE_BYTES + 1, sizeof *fully_written);
     if (!fully_written)
         sim_die("out of memory: shadow memory");
-    if (__atomic_compare_exchange_n(&a->fully_written, &existing, fully_written, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+    if (__atomic_compare_exchange_n(&a->check->fully_written, &existing, fully_written, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
         return fully_written;
     free(fully_written);
     return existing; // made by another host thread in the meantime
@@ -43,7 +43,7 @@ ShadowLine *sim_make_lines(Allocation *a)
     ShadowLine *existing = NULL, *lines = sim_new_lines(a->bytes);
     sim_prefer_huge_pages(lines, a->bytes / LINE_BYTES * sizeof *lines);
     make_fully_written(a);
-    if (__atomic_compare_exchange_n(&a->lines, &existing, lines, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+    if (__atomic_compare_exchange_n(&a->check->lines, &existing, lines, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
         return lines;
     sim_free_lines(lines, 0);
     return existing; // made by another host thread in the meantime

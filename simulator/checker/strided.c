@@ -20,7 +20,7 @@ static struct ShadowOverflow *grow(const AccessCheck *check, ShadowLine *line, u
         memset(line->overflow, 0, sizeof *overflow);
     line->capacity = count;
     if (check->allocation)
-        atomic_store_explicit(&check->allocation->has_overflow_lines, true, memory_order_relaxed);
+        atomic_store_explicit(&check->allocation->check->has_overflow_lines, true, memory_order_relaxed);
     return line->overflow;
 }
 

@@ -2,6 +2,7 @@
 #ifndef USES_H
 #define USES_H
 
+#include "checker/allocation_check.h"
 #include "checker/memory_uses.h"
 
 #include <stdatomic.h>

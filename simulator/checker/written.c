@@ -76,7 +76,7 @@ bool sim_address_starts_uninitialised(uint64_t address)
 
 void sim_update_fully_written(const Allocation *a, size_t line)
 {
-    if (a->fully_written[line] == 0 || !all_written(&a->lines[line], ALL_LANES))
+    if (a->check->fully_written[line] == 0 || !all_written(&a->check->lines[line], ALL_LANES))
         update_fully_written(a, line);
 }
 
@@ -127,9 +127,9 @@ static size_t find(uint64_t address, size_t bytes, bool written)
     if (!a || !sim_starts_uninitialised(a) || address - a->address >= a->bytes)
         return written ? 0 : bytes;
     const size_t first = address - a->address, inside = bytes < a->bytes - first ? bytes : a->bytes - first;
-    if (!a->lines)
+    if (!a->check->lines)
         return written ? inside : 0;
-    const size_t found = find_byte(a->lines, first, inside, written);
+    const size_t found = find_byte(a->check->lines, first, inside, written);
     return found == inside && !written ? bytes : found;
 }
 
@@ -186,7 +186,7 @@ void sim_mark_unwritten(Warp *w, int lane, Space space, uint64_t address, size_t
         __atomic_and_fetch(&lines[at / LINE_BYTES].written[at / 64 % 2], ~bits, __ATOMIC_RELAXED);
         __atomic_thread_fence(__ATOMIC_SEQ_CST); // see update_fully_written
         if (a)
-            __atomic_store_n(&a->fully_written[at / LINE_BYTES], 0, __ATOMIC_RELAXED);
+            __atomic_store_n(&a->check->fully_written[at / LINE_BYTES], 0, __ATOMIC_RELAXED);
         at += left;
     }
 }

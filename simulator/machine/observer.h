@@ -73,7 +73,7 @@ typedef struct Observer {
     bool (*fast_store)(const Warp *w, const Instr *i, Allocation *a, uint64_t first, size_t bytes);
 
     // ---- Conditional
-    // The warp's last_allocation has `uses`.
+    // The warp's last_allocation has `records_uses`.
     void (*access_host_shared)(Warp *w, const Instr *i, const Access *access, uint32_t mask);
     // The launch has checks_child_grids.
     void (*access_in_nested_grid)(Warp *w, const Instr *i, const Access *access, uint32_t mask);

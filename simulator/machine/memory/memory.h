@@ -36,7 +36,7 @@ typedef struct Granule { // SIM_GRANULE bytes of RESERVED_MEMORY
 
 // Owned by allocations.c, which frees it. The list and all fields are guarded by the lock of lock.c, which a
 // launch holds. Its workers read the list and may write two things: last_writer, by the block whose predecessors have all
-// ended, and shadow lines, each with its own lock (ShadowLine.busy).
+// ended, and the checker's state, which has its own locks.
 typedef struct Allocation {
     uint64_t address;
     uint8_t *memory; // host address
@@ -52,18 +52,12 @@ typedef struct Allocation {
     cudaMemPool_t pool;             // or NULL
     int device;                     // current device at creation
     uint32_t accessible_by;         // devices whose kernels may access it, one bit each
-    struct ShadowLine *lines;       // shadow memory of the checker; NULL: not accessed yet
-    uint32_t *fully_written;        // for each shadow line: 0, FULLY_WRITTEN, or the launch in which reads need no more recording;
-                                    // allocated with `lines`
-    atomic_bool has_overflow_lines; // some lines have a ShadowOverflow
-    atomic_uint last_write_generation; // LaunchClocks.generation of the last kernel that wrote to it
     size_t row_bytes, row_pitch;    // of pitched memory (cudaMallocPitch); otherwise 0
     const char *call;               // name of the API call that created it, or NULL
     int call_number;                // ordinal of that call among the calls of this function
     int allocation_stack, free_stack; // call sites of checker/host_lines.c, or 0
-    uint8_t *undefined_bytes[2];    // checker/undefined_copies.c: one bit for each byte; or NULL
-    struct Uses *uses;              // checker/memory_uses.c: accesses by host and device; or NULL
-    struct Shadow *shadow;          // checker/dynamic_parallelism.c; or NULL
+    struct AllocationCheck *check;  // the checker's state; NULL: not checked
+    bool records_uses;              // the observer gets all accesses of kernels: Observer.access_host_shared
     struct CachedDigest *cached_digests; // runtime/work/state.c; allocated with malloc, or NULL
 } Allocation;
 

@@ -305,7 +305,7 @@ static inline void record_use(Warp *w, const Instr *i, const Access *access, uin
         __atomic_store_n(&w->last_allocation->last_reading_launch, launch->number, __ATOMIC_RELAXED);
     if (launch->block_concurrency == ORDERED_EFFECTS)
         order_block(w, access->kind);
-    if (w->last_allocation->uses && launch->records_host_shared_accesses)
+    if (w->last_allocation->records_uses && launch->records_host_shared_accesses)
         sim_observer.access_host_shared(w, i, access, mask);
     if (launch->checks_child_grids)
         sim_observer.access_in_nested_grid(w, i, access, mask);
