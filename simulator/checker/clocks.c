@@ -35,7 +35,7 @@
 //   4. A relaxed store after a barrier releases the reads before that barrier (release_reads).
 //   5. A search stops after MAX_SEARCH_STEPS records, and the access counts as ordered.
 #include "checker/block_check.h"
-#include "machine/grid.h"
+#include "checker/dynamic_parallelism.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -264,8 +264,9 @@ void sim_order_by_fence(Warp *w, const Instr *i, uint32_t mask)
     Block *b = w->block;
     const bool cta_scope = i->scope == BLOCK_SCOPE;
     sim_make_thread_clocks(b);
-    if (b->launch->nested_grid && !cta_scope)
-        b->launch->nested_grid->has_executed_fence = true;
+    GridCheck *grid = b->launch->nested_grid ? b->launch->nested_grid->check : NULL;
+    if (grid && !cta_scope)
+        grid->has_executed_fence = true;
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         ThreadClock *t = own_clock(w, __builtin_ctz(rest));
         *(cta_scope ? &t->cta_fence : &t->gpu_fence) = clocks_of(b)->time;

@@ -16,8 +16,8 @@
 static void free_clocks(Launch *launch)
 {
     Grid *g = launch->nested_grid;
-    if (g && (g->first_child || g->first_tail)) // its child launches' snapshots refer to the clocks
-        g->vector_clocks = launch->vector_clocks;
+    if (g && g->check && (g->first_child || g->first_tail)) // its child launches' snapshots refer to the clocks
+        g->check->clocks = launch->vector_clocks;
     else
         sim_free_launch_clocks(launch->vector_clocks);
 }
