@@ -114,18 +114,19 @@ static Slice name_of(const Instruction *row)
     return (Slice){row->syntax, strcspn(row->syntax, " ")};
 }
 
-static uint32_t bucket_of(Slice name)
+static uint32_t bucket_of(Slice text)
 {
     uint32_t hash = 0;
-    for (size_t k = 0; k < name.length; k++)
-        hash = 31 * hash + (uint8_t)name.text[k];
-    return hash % ROW_BUCKETS;
+    for (size_t k = 0; k < text.length; k++)
+        hash = 31 * hash + (uint8_t)text.text[k];
+    return hash % DECODER_BUCKETS;
 }
 
 // Lists the rows of all tables by the hashes of their names.
 static void index_rows(Decoder *d, const InstructionTable *table)
 {
-    d->rows = sim_allocate(d->arena, ROW_BUCKETS * sizeof *d->rows);
+    d->rows = sim_allocate(d->arena, DECODER_BUCKETS * sizeof *d->rows);
+    d->known = sim_allocate(d->arena, DECODER_BUCKETS * sizeof *d->known);
     for (int k = table->count; k-- > 0;)
         for (int row = table->lists[k]->count; row-- > 0;) {
             TableRow *entry = sim_allocate(d->arena, sizeof *entry), **bucket;
@@ -144,6 +145,21 @@ static const Instruction *find_row(const Decoder *d, const Opcode *opcode, Opcod
         if (sim_same_slice(name_of(entry->row), opcode->parts[0]) && matches_row(entry->row, opcode, ordered))
             return entry->row;
     return NULL;
+}
+
+// Splits and finds each opcode only once: a kernel has far fewer opcodes than statements.
+static const KnownOpcode *known_opcode(Decoder *d, Slice text)
+{
+    KnownOpcode **bucket = &d->known[bucket_of(text)], *o = *bucket;
+    while (o && !sim_same_slice(o->text, text))
+        o = o->next;
+    if (!o) {
+        o = sim_allocate(d->arena, sizeof *o);
+        *o = (KnownOpcode){.text = text, .split = split_opcode(text), .number = ++d->module->decoder->opcode_count, .next = *bucket};
+        o->row = find_row(d, &o->split, &o->ordered);
+        *bucket = o;
+    }
+    return o;
 }
 
 bool sim_has_modifier(const Opcode *o, const char *modifier)
@@ -173,38 +189,24 @@ static Instr empty_instr(const Statement *s)
         .run = no_operation, .d = NO_OFFSET, .second = NO_OFFSET, .guard = NO_OFFSET, .reconvergence_pc = NO_INDEX, .statement = s};
 }
 
-// The opcode's number, which is unique in the module.
-static uint32_t number_of_opcode(Decoder *d, Slice text)
-{
-    NumberedOpcode **opcodes = &d->module->decoder->opcodes, *o = *opcodes;
-    while (o && !sim_same_slice(o->text, text))
-        o = o->next;
-    if (!o) {
-        o = sim_allocate(d->arena, sizeof *o);
-        *o = (NumberedOpcode){text, *opcodes ? (*opcodes)->number + 1 : 1, *opcodes};
-        *opcodes = o;
-    }
-    return o->number;
-}
-
-static bool decode(Decoder *d, const Statement *s, const Opcode *opcode, Instr *i)
+static bool decode(Decoder *d, const Statement *s, const KnownOpcode *opcode, Instr *i)
 {
     if (sim_slice_is(s->opcode, ".branchtargets")) // a jump table, read when its brx.idx is decoded
         return true;
-    Opcode o;
-    const Instruction *row = find_row(d, opcode, &o);
+    const Opcode *o = &opcode->ordered;
+    const Instruction *row = opcode->row;
     if (!row)
         return false;
-    Handler *const run = row->run ? row->run : row->by_type[o.type];
+    Handler *const run = row->run ? row->run : row->by_type[o->type];
     i->run = run ? run : no_operation;
-    i->type = (uint8_t)o.type;
+    i->type = (uint8_t)o->type;
     i->op = (uint8_t)row->op;
     i->kind = (uint8_t)row->kind;
     i->effects = (uint16_t)(row->effects | (row->operands && *row->operands ? WRITES_DESTINATION : 0));
-    if (!(row->decode ? row->decode(d, s, &o, i) : sim_plain_operands(d, s, &o, i, row->operands)))
+    if (!(row->decode ? row->decode(d, s, o, i) : sim_plain_operands(d, s, o, i, row->operands)))
         return false;
     if (i->control == CONVERGE)
-        i->opcode = number_of_opcode(d, s->opcode);
+        i->opcode = opcode->number;
     return true;
 }
 
@@ -221,14 +223,14 @@ static const char *error_of(const Statement *s)
 static void decode_statement(Decoder *d, const Statement *s, Instr *i)
 {
     const char *reason = error_of(s);
-    const Opcode opcode = split_opcode(s->opcode);
+    const KnownOpcode *opcode = known_opcode(d, s->opcode);
     *i = empty_instr(s);
-    if (reason || !decode(d, s, &opcode, i)) {
+    if (reason || !decode(d, s, opcode, i)) {
         *i = empty_instr(s);
         i->control = UNKNOWN;
         i->reason = reason;
     }
-    if (sim_has_modifier(&opcode, "sys"))
+    if (sim_has_modifier(&opcode->split, "sys"))
         i->effects |= PUBLISHES_TO_HOST;
     if (s->guard) {
         i->guard = s->guard->slot;

@@ -10,6 +10,7 @@
 #include <string.h>
 
 static FILE *file;
+static char file_buffer[1 << 16];
 static int launch_number = -1;
 static uint64_t row_index; // next row's index in its launch
 static bool row_is_open;
@@ -38,6 +39,7 @@ bool sim_trace_launch(const Launch *launch)
         file = sim_open_output(path);
         if (!file)
             exit_with_error();
+        setvbuf(file, file_buffer, _IOFBF, sizeof file_buffer);
         fprintf(
             file,
             "launch,kernel,grid,block,warp,order,event,opcode,ptx_line,source_file,source_line,lanes,memory,bytes,"
