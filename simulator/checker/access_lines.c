@@ -4,9 +4,6 @@
 // accesses in this form (strided.c); otherwise it has a cell for each word (cells.c).
 #include "checker/shadow.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 enum { MAX_STRIDE = 1 << 20 };
 
 // ---- Address patterns

@@ -1,6 +1,5 @@
 // happens_before.c: whether an earlier access happens before the current one. The relation is described in clocks.c.
 #include "checker/block_check.h"
-#include "machine/grid.h"
 
 bool sim_hb_warp_fast(const Warp *w, const AccessRecord *access)
 {

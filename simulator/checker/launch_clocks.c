@@ -1,7 +1,6 @@
 // launch_clocks.c: creates, resets and frees the clocks of launches and blocks; snapshots the clock of a thread that launches a kernel.
 #include "checker/block_check.h"
 #include "checker/shadow.h"
-#include "machine/grid.h"
 
 #include <stdlib.h>
 #include <string.h>

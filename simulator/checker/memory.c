@@ -6,7 +6,6 @@
 #include "checker/word_predicates.h"
 #include "checker/memory_uses.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 RecordKind sim_record_kind(const Instr *i, const Access *access)

@@ -1,7 +1,6 @@
 // written.c: which bytes of memory have been written.
 #include "checker/block_check.h"
 #include "checker/shadow.h"
-#include "base/platform.h"
 
 #include <string.h>
 

@@ -2,7 +2,6 @@
 #include "machine/observer.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 typedef struct Usage { // of a device's memory; guarded by the lock of lock.c
     size_t allocated;

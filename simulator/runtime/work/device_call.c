@@ -1,6 +1,5 @@
 // device_call.c: arguments and results of a call of the device runtime, and the last error of each thread.
 #include "runtime/work/device_call.h"
-#include "checker/dynamic_parallelism.h"
 #include "checker/host_checks.h"
 #include "runtime/work/properties.h"
 
