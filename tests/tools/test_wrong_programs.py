@@ -170,6 +170,8 @@ VECTORS = """for (long long i = first; i < n / 4; i += step) {
 BY_ATOMICS = "for (long long i = first; i < n; i += step)\n        sum += __int_as_float(atomicOr((int *)in + i, 0));"
 KNOWN_SIZE = "if (n == 8192 || first > 0) {\n" + VECTORS.replace("i < n / 4", "n == 8192 && i < n / 4").replace("first < n - rest", "n == 8192 && first < n - rest") \
     + "\n    } else\n        for (long long i = 0; i < n; i++)\n            sum += in[i];"
+IN_SPACE = VECTORS.replace("const float4 four = ((const float4 *)in)[i];", """float4 four;
+        asm volatile("ld.SPACE.v4.f32 {%0, %1, %2, %3}, [%4];" : "=f"(four.x), "=f"(four.y), "=f"(four.z), "=f"(four.w) : "l"(in + 4 * i));""")
 FINISH = "if (threadIdx.x % 32 == 0)\n        atomicAdd(out, sum);"
 # Each warp leaves its sum in shared memory that CUDA reserves; thread 0 polls for it without a barrier.
 RESERVED = """unsigned base;
@@ -185,9 +187,12 @@ RESERVED = """unsigned base;
 
 
 @pytest.mark.parametrize("loads, finish, verdict", [(VECTORS, FINISH, "passed"), (BY_ATOMICS, FINISH, "misses the goal"), (KNOWN_SIZE, FINISH, "misses the goal"),
-                                                    (VECTORS, RESERVED, "findings")], ids=["honest", "atomics", "known size", "reserved memory"])
+                                                    (VECTORS, RESERVED, "findings"), (IN_SPACE.replace("SPACE", "const"), FINISH, "wrong"),
+                                                    (IN_SPACE.replace("SPACE", "param"), FINISH, "wrong")],
+                         ids=["honest", "atomics", "known size", "reserved memory", "as constants", "as parameters"])
 def test_goals(tmp_path, loads, finish, verdict):
-    """Broken: a kernel meets a goal that loads by atomics, or is good at the published size only, or has a race in reserved shared memory; or an honest one misses it."""
+    """Broken: a kernel meets a goal that loads by atomics, or as if from constant memory or parameters, or is good at the published size only, or has a race
+    in reserved shared memory; or an honest one misses it."""
     (tmp_path / "own.contract").write_text(CONTRACT)
     answer, said = judged(tmp_path, KERNEL.replace("LOADS", loads).replace("FINISH", finish), contract.read(tmp_path / "own.contract"))
     assert answer.verdict == verdict, said
