@@ -126,6 +126,20 @@ def test_a_step_gets_unknown_sizes():
     assert len(set(near)) > 30 and all(min(abs(size - factor * (1 << k)) for factor in (1, 3) for k in range(20)) <= 2 for size in near)
 
 
+def test_an_array_begins_anywhere():
+    """Broken: a sum passes whose vector loads are right only one element past a multiple of 16 bytes."""
+    assert {shapes.REDUCE.case(2, 1).task["before"] for _ in range(100)} == {1, 2, 3} and shapes.REDUCE.case(2, 2).task["before"] == 0
+
+
+def test_a_reduction_ends(tmp_path):
+    """Broken: a reduction passes whose passes leave nearly all elements, so that it never ends."""
+    text = SUM.replace("return 1", "return n > 65 ? n - 1 : 1", 1).replace("partial_count(long long)", "partial_count(long long n)").replace("ADDS", "sum<<<1, 1>>>(in, out, n);")
+    text = text.replace("*out = total;", "for (long long i = 1; i < n - 1; i++)\n        out[n > 65 ? i : 0] = 0;\n    *out = total;")
+    few = dataclasses.replace(shapes.REDUCE, sizes=(33, 200), orders_at=((33,), (33,), (33,)), counted_at=33)
+    answer, said = judged(tmp_path, text, few)
+    assert answer.sizes == {33: "", 200: "no result: 64 passes leave 136 sums"}, said
+
+
 def test_what_was_not_run_is_no_pass(monkeypatch):
     """Broken: a program that uses up the time before the runs in other orders passes without them."""
     now = itertools.count()
@@ -409,10 +423,23 @@ STREAMS = """static cudaStream_t one, other;
     repeat<<<1, 1, 0, other>>>(out, out);"""
 
 
-@pytest.mark.parametrize("adds, verdict", [("sum<<<1, 1>>>(in, out, n);", "passed"), (KEEPS, "wrong"), (STREAMS, "does not build")],
-                         ids=["honest", "keeps results", "streams"])
+OVERLAPPED = """cudaLaunchAttribute attribute = {};
+    attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    attribute.val.programmaticStreamSerializationAllowed = 1;
+    cudaLaunchConfig_t config = {};
+    config.gridDim = config.blockDim = dim3(1);
+    config.attrs = &attribute;
+    config.numAttrs = 1;
+    int clusters;
+    cudaOccupancyMaxActiveClusters(&clusters, sum, &config);
+    sum<<<1, 1>>>(in, out, n);
+    cudaLaunchKernelEx(&config, repeat, (const float *)out, out); // may start before the sum is there"""
+
+
+@pytest.mark.parametrize("adds, verdict", [("sum<<<1, 1>>>(in, out, n);", "passed"), (KEEPS, "wrong"), (STREAMS, "does not build"), (OVERLAPPED, "not judged")],
+                         ids=["honest", "keeps results", "streams", "overlapped"])
 def test_shortcuts_of_a_sum(tmp_path, adds, verdict):
-    """Broken: a sum passes that keeps the result of an array by its address, or whose kernels run in unordered streams."""
+    """Broken: a sum passes that keeps the result of an array by its address, or whose kernels run in unordered streams, or overlap (programmatic launch)."""
     few = dataclasses.replace(shapes.REDUCE, sizes=(1, 31, 33, 256), orders_at=((256,), (31,), (33,)), counted_at=256)
     answer, said = judged(tmp_path, SUM.replace("ADDS", adds), few)
     assert answer.verdict == verdict, said
