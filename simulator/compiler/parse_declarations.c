@@ -298,6 +298,7 @@ static void check_shared(Compiler *c, const Variable *v, Position at)
         source_error(c, at, 0, "one thread assigns to it, then __syncthreads()", "a variable in shared memory cannot have an initial value");
 }
 
+// = value, (values), {values} or none
 static void parse_initialiser(Compiler *c, Variable *v, bool declared_auto)
 {
     const Token *t = parse_token(c);
