@@ -341,7 +341,8 @@ def test_an_archive_of_many_programs(tmp_path):
 
 
 def test_a_file_cannot_name_another_student():
-    """Broken: a student names a file so that it counts as another student's, whose number Moodle puts before the file's name."""
+    """Broken: a student names a file so that it counts as another student's, whose number Moodle puts before the file's name; also in Canvas."""
+    assert submissions.student_of("bellben_12_77_Anna_9_assignsubmission_file_x.cu") == ("bellben", "12")
     assert submissions.student_of("Ben B_7_assignsubmission_file_Anna_9_assignsubmission_file_x.cu") == ("Ben B", "7")
 
 
