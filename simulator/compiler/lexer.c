@@ -42,13 +42,6 @@ void names_start(Compiler *c)
         name_intern(c, KEYWORDS[k].text, strlen(KEYWORDS[k].text))->keyword = KEYWORDS[k].id;
 }
 
-void names_visit(Compiler *c, void (*visit)(void *context, const Name *name), void *context)
-{
-    for (int k = 0; k < NAME_BUCKETS; k++)
-        for (const Name *name = c->names->buckets[k]; name; name = name->next)
-            visit(context, name);
-}
-
 const char *keyword_suggestion(const Name *name)
 {
     uint32_t limit = name->length <= 3 ? 2 : name->length <= 5 ? 5 : 7; // in units of source_distance

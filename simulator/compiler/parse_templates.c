@@ -425,7 +425,6 @@ static void specialise_function(Compiler *c, const Specifiers *s, Declarator *d)
     own->template = of;
     own->arguments = (TemplateArgument *)arguments;
     own->argument_count = of->parameter_count;
-    own->is_specialisation = true;
     own->next_needed = next;
     own->is_needed = needed;
     own->parameter_scope->function = own;
@@ -540,6 +539,5 @@ void parse_template(Compiler *c, Record *record)
         parse_function_template(c, t, outer, record);
         c->silent -= silent;
     }
-    t->end_token = state->at;
     state->scope = outer;
 }

@@ -380,11 +380,6 @@ uint32_t ir_count_phis(const IrBlock *block)
     return count;
 }
 
-bool ir_is_phi(const IrInstruction *instruction)
-{
-    return instruction->op == IR_PHI;
-}
-
 IrInstruction *ir_first_not_phi(const IrBlock *block)
 {
     IrInstruction *i = block->first;

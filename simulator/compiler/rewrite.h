@@ -79,7 +79,6 @@ void ir_remove_block(IrBlock *block); // requires that it has no predecessors; r
 void ir_remove_unreachable(IrModule *module, IrFunction *function);
 // Moves an instruction and all after it to a new block, to which the old block then jumps.
 IrBlock *ir_split_block(IrModule *module, IrInstruction *first_moved);
-bool ir_is_phi(const IrInstruction *instruction);
 uint32_t ir_count_phis(const IrBlock *block);
 IrInstruction *ir_first_not_phi(const IrBlock *block);
 
