@@ -340,7 +340,7 @@ def test_no_verdict_without_protection(monkeypatch, capsys, tmp_path):
 
 
 @pytest.mark.parametrize("text, reason", [
-    ('#line 1 "cooperative_groups/details/memory.h"', "#line"), ("%:line 1 NAME", "#line"), ('#\\\nline 1 "x/cooperative_groups.h"', "#line"),
+    ('#line 1 "cooperative_groups/details/memory.h"', "#line"), ("%:line 1 NAME", "#line"), ('#\\\nline 1 "x/cooperative_groups.h"', "#line"), ('#\\ \nline 1 "x/cooperative_groups.h"', "#line"),
     ('#line 1 "cooperativ\\145_groups.h"', "#line"), ("#line " + 9999 * "1 " + '"', "#line"),
     ("float sum = cub::sum();", "has cub"), ("// cub", ""), ('#line 7 "mine.cu"', "")])
 def test_forbidden_names(text, reason):
