@@ -320,13 +320,6 @@ static void parse_record_template(Compiler *c, Template *t, Scope *scope)
 
 // ---- explicit specialisations and instantiations
 
-static Symbol *symbol_of(Compiler *c, SymbolKind kind, const Template *t)
-{
-    Symbol *symbol = compile_new(c, Symbol);
-    *symbol = (Symbol){.kind = (uint8_t)kind, .name = t->name, .position = t->position, .scope = t->scope};
-    return symbol;
-}
-
 static void specialise_record(Compiler *c)
 {
     const uint32_t begin = c->parser->state.at;
@@ -355,7 +348,7 @@ static void specialise_record(Compiler *c)
     r->arguments = arguments;
     r->argument_count = t->parameter_count;
     r->function = NULL;
-    instance->symbol = symbol_of(c, SYMBOL_TYPE, t);
+    instance->symbol = template_symbol(c, SYMBOL_TYPE, t);
     instance->symbol->type = r->type;
     c->parser->state.at = begin;
     s = (Specifiers){0};
@@ -386,7 +379,7 @@ static void specialise_variable(Compiler *c, const Specifiers *s, Declarator *d,
     TemplateInstance *instance = template_instance_entry(c, t, arguments);
     d->name = NULL;
     d->scope = NULL;
-    Symbol *symbol = symbol_of(c, SYMBOL_VARIABLE, t);
+    Symbol *symbol = template_symbol(c, SYMBOL_VARIABLE, t);
     symbol->variable = parse_variable(c, s, d, false);
     symbol->variable->name = t->name;
     instance->symbol = symbol;

@@ -237,6 +237,7 @@ Function *template_for_type(Compiler *c, Template *template, const TemplateArgum
 // The complete template arguments: the given ones, converted, and the defaults. NULL after an error.
 TemplateArgument *template_complete(Compiler *c, Template *t, const TemplateArgument *given, uint32_t count, Position at);
 // The entry of the instance with these arguments, added if there is none.
+Symbol *template_symbol(Compiler *c, SymbolKind kind, const Template *template); // of an instance
 TemplateInstance *template_instance_entry(Compiler *c, Template *template, TemplateArgument *arguments);
 bool template_more_special(Compiler *c, const Template *a, const Template *b); // whether a is at least as specialised as b
 bool template_match_argument(Compiler *c, const Template *t, const TemplateArgument *pattern, const TemplateArgument *argument, TemplateArgument *bound);

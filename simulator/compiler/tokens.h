@@ -66,6 +66,7 @@ static inline Name *name_intern_slice(Compiler *c, Slice text)
     return name_intern(c, text.text, text.length);
 }
 void names_start(Compiler *c);
+int token_operator_level(uint16_t id); // precedence of a binary operator, higher binds tighter; 0: it is none
 
 typedef struct Lexer {
     Compiler *compiler;
