@@ -106,7 +106,7 @@ static IrInstruction *hoisted_copy(const Hoisting *h, const IrInstruction *i)
 {
     for (IrInstruction *other = h->insert_before->previous; other; other = other->previous)
         if (ir_is_assembly(other) && other->intrinsic == i->intrinsic && other->operand_count == i->operand_count &&
-            memcmp(other->operands, i->operands, i->operand_count * sizeof *i->operands) == 0)
+            (!i->operand_count || memcmp(other->operands, i->operands, i->operand_count * sizeof *i->operands) == 0))
             return other;
     return NULL;
 }
