@@ -104,8 +104,7 @@ __device__ unsigned same_digit(unsigned digit)
     return __match_any_sync(ALL_LANES, digit);
 }
 
-// A warp's next output index for each digit; the last one is for the lanes without a key.
-typedef unsigned Next[DIGITS + 1];
+typedef unsigned Next[DIGITS]; // a warp's next output index for each digit
 
 // Returns the index of a lane's key. Among equal digits, lower lanes come first.
 __device__ unsigned take_index(Next next, unsigned digit)
@@ -125,19 +124,16 @@ __global__ void scatter(const unsigned *in, unsigned *out, unsigned n, unsigned 
 {
     __shared__ Next next[WARPS];
     const unsigned warp = threadIdx.x / 32;
-    unsigned keys[ITEMS], digits[ITEMS], all;
+    unsigned keys[ITEMS], all;
     for (unsigned k = 0; k < WARPS; k++)
         next[k][threadIdx.x] = 0;
-    if (threadIdx.x < WARPS)
-        next[threadIdx.x][DIGITS] = 0;
     __syncthreads();
-    for (unsigned k = 0; k < ITEMS; k++) {
+    for (unsigned k = 0; k < ITEMS; k++) { // past the end: a key that sorts last
         const unsigned i = index_of(blockIdx.x, k);
-        keys[k] = i < n ? in[i] : 0;
-        digits[k] = i < n ? digit_of(keys[k], shift) : DIGITS;
+        keys[k] = i < n ? in[i] : ~0u;
     }
     for (unsigned k = 0; k < ITEMS; k++)
-        atomicAdd(&next[warp][digits[k]], 1);
+        atomicAdd(&next[warp][digit_of(keys[k], shift)], 1);
     const unsigned smaller = scan_block(totals[threadIdx.x], &all); // digits of all keys
     __syncthreads();
     unsigned start = smaller + counts[threadIdx.x * gridDim.x + blockIdx.x];
@@ -148,8 +144,8 @@ __global__ void scatter(const unsigned *in, unsigned *out, unsigned n, unsigned 
     }
     __syncthreads();
     for (unsigned k = 0; k < ITEMS; k++) {
-        const unsigned index = take_index(next[warp], digits[k]);
-        if (digits[k] < DIGITS)
+        const unsigned index = take_index(next[warp], digit_of(keys[k], shift));
+        if (index < n) // otherwise the key is from past the end
             out[index] = keys[k];
     }
 }

@@ -104,8 +104,7 @@ __device__ unsigned same_digit(unsigned digit)
     return __match_any_sync(ALL_LANES, digit);
 }
 
-// A warp's next rank for each digit; the last one is for the lanes without a key.
-typedef unsigned Next[DIGITS + 1];
+typedef unsigned Next[DIGITS]; // a warp's next rank for each digit
 
 // Returns the rank of a lane's key in the tile. Among equal digits, lower lanes come first.
 __device__ unsigned take_rank(Next next, unsigned digit)
@@ -127,19 +126,16 @@ __global__ void scatter(const unsigned *in, unsigned *out, unsigned n, unsigned 
     __shared__ unsigned staged[TILE]; // the tile, sorted by digit
     __shared__ unsigned base[DIGITS]; // output index of a digit's first key, less its rank
     const unsigned warp = threadIdx.x / 32;
-    unsigned keys[ITEMS], digits[ITEMS], all;
+    unsigned keys[ITEMS], all;
     for (unsigned k = 0; k < WARPS; k++)
         next[k][threadIdx.x] = 0;
-    if (threadIdx.x < WARPS)
-        next[threadIdx.x][DIGITS] = 0;
     __syncthreads();
-    for (unsigned k = 0; k < ITEMS; k++) {
+    for (unsigned k = 0; k < ITEMS; k++) { // past the end: a key that sorts last
         const unsigned i = index_of(blockIdx.x, k);
-        keys[k] = i < n ? in[i] : 0;
-        digits[k] = i < n ? digit_of(keys[k], shift) : DIGITS;
+        keys[k] = i < n ? in[i] : ~0u;
     }
     for (unsigned k = 0; k < ITEMS; k++)
-        atomicAdd(&next[warp][digits[k]], 1);
+        atomicAdd(&next[warp][digit_of(keys[k], shift)], 1);
     const unsigned smaller = scan_block(totals[threadIdx.x], &all); // digits of all keys
     __syncthreads();
     unsigned count = 0;
@@ -153,11 +149,8 @@ __global__ void scatter(const unsigned *in, unsigned *out, unsigned n, unsigned 
         rank += warp_count;
     }
     __syncthreads();
-    for (unsigned k = 0; k < ITEMS; k++) {
-        const unsigned key_rank = take_rank(next[warp], digits[k]);
-        if (digits[k] < DIGITS)
-            staged[key_rank] = keys[k];
-    }
+    for (unsigned k = 0; k < ITEMS; k++)
+        staged[take_rank(next[warp], digit_of(keys[k], shift))] = keys[k];
     __syncthreads();
     for (unsigned i = threadIdx.x; i < min(TILE, n - blockIdx.x * TILE); i += BLOCK_SIZE)
         out[base[digit_of(staged[i], shift)] + i] = staged[i];

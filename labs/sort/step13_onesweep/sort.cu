@@ -130,19 +130,18 @@ __device__ unsigned look_back(unsigned *status, unsigned tile)
     return sum;
 }
 
-// The lanes of the warp whose digit is the same. It has nine bits: DIGITS means none.
+// The lanes of the warp whose digit is the same.
 __device__ unsigned same_digit(unsigned digit)
 {
     unsigned same = ALL_LANES;
-    for (unsigned bit = 1; bit <= DIGITS; bit *= 2) {
+    for (unsigned bit = 1; bit < DIGITS; bit *= 2) {
         const unsigned set = __ballot_sync(ALL_LANES, (digit & bit) != 0);
         same &= (digit & bit) != 0 ? set : ~set;
     }
     return same;
 }
 
-// A warp's next rank for each digit; the last one is for the lanes without a key.
-typedef unsigned Next[DIGITS + 1];
+typedef unsigned Next[DIGITS]; // a warp's next rank for each digit
 
 // Returns the rank of a lane's key in the tile. Among equal digits, lower lanes come first.
 __device__ unsigned take_rank(Next next, unsigned digit)
@@ -164,26 +163,23 @@ __global__ void scatter(const unsigned *in, unsigned *out, unsigned n, unsigned 
     __shared__ unsigned staged[TILE]; // the tile, sorted by digit
     __shared__ unsigned base[DIGITS]; // output index of a digit's first key, less its rank
     const unsigned tile = take_tile(next_tile), warp = threadIdx.x / 32;
-    unsigned keys[ITEMS], digits[ITEMS], all;
+    unsigned keys[ITEMS], all;
     for (unsigned k = 0; k < WARPS; k++)
         next[k][threadIdx.x] = 0;
-    if (threadIdx.x < WARPS)
-        next[threadIdx.x][DIGITS] = 0;
     __syncthreads();
-    for (unsigned k = 0; k < ITEMS; k++) {
+    for (unsigned k = 0; k < ITEMS; k++) { // past the end: a key that sorts last
         const unsigned i = index_of(tile, k);
-        keys[k] = i < n ? in[i] : 0;
-        digits[k] = i < n ? digit_of(keys[k], shift) : DIGITS;
+        keys[k] = i < n ? in[i] : ~0u;
     }
     for (unsigned k = 0; k < ITEMS; k++)
-        atomicAdd(&next[warp][digits[k]], 1);
+        atomicAdd(&next[warp][digit_of(keys[k], shift)], 1);
     const unsigned smaller = scan_block(totals[threadIdx.x], &all); // digits of all keys
     __syncthreads();
     unsigned count = 0;
     for (unsigned k = 0; k < WARPS; k++)
         count += next[k][threadIdx.x];
     unsigned *word = &status[tile * DIGITS + threadIdx.x];
-    publish(word, AGGREGATE | count);
+    publish(word, AGGREGATE | count); // of the last tile too large, but no tile reads it
     unsigned rank = scan_block(count, &all); // of the digit's first key in the tile
     base[threadIdx.x] = smaller - rank;
     for (unsigned k = 0; k < WARPS; k++) { // counts become ranks
@@ -192,11 +188,8 @@ __global__ void scatter(const unsigned *in, unsigned *out, unsigned n, unsigned 
         rank += warp_count;
     }
     __syncthreads();
-    for (unsigned k = 0; k < ITEMS; k++) {
-        const unsigned key_rank = take_rank(next[warp], digits[k]);
-        if (digits[k] < DIGITS)
-            staged[key_rank] = keys[k];
-    }
+    for (unsigned k = 0; k < ITEMS; k++)
+        staged[take_rank(next[warp], digit_of(keys[k], shift))] = keys[k];
     const unsigned before = look_back(status, tile);
     publish(word, PREFIX | (before + count));
     base[threadIdx.x] += before;
