@@ -106,6 +106,7 @@ __device__ unsigned look_back(unsigned *status, unsigned tile)
 {
     const unsigned lane = threadIdx.x % 32;
     unsigned sum = 0;
+    __nanosleep(600); // meanwhile most of the tiles before publish their counts
     for (unsigned end = tile;; end -= 32) {
         const unsigned word = lane < end ? await(status + end - 1 - lane) : PREFIX;
         const unsigned prefixes = __ballot_sync(ALL_LANES, word >= PREFIX);

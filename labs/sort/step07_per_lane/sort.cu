@@ -12,10 +12,11 @@ static const Task TASK = HISTOGRAM;
 #define CHECK(call) check(call, #call, __FILE__, __LINE__)
 static void check(cudaError_t error, const char *call, const char *file, int line);
 
-const unsigned BLOCK_SIZE = 512;  // threads
-const unsigned BLOCKS_PER_SM = 4; // resident at the same time
+const unsigned BLOCK_SIZE = 1024; // threads
+const unsigned BLOCKS_PER_SM = 2; // resident at the same time
 const unsigned BINS = 256;
 const unsigned LANES = 32;
+const unsigned WARP_BINS = BINS / (BLOCK_SIZE / LANES); // that a warp adds up
 
 // Counts the four bytes of a word. The bins of a lane are LANES words apart.
 __device__ void count_word(unsigned *own, unsigned word)
@@ -53,11 +54,14 @@ __global__ void count_bytes(const unsigned char *in, unsigned *bins, unsigned n)
     if (i < count)
         count_vector(&own[0][lane], vectors[i]);
     __syncthreads();
-    for (unsigned bin = warp; bin < BINS; bin += BLOCK_SIZE / 32) {
-        const unsigned sum = __reduce_add_sync(0xffffffff, own[bin][lane]);
-        if (lane == 0 && sum > 0)
-            atomicAdd(&bins[bin], sum);
+    unsigned sum = 0; // of the bin that this lane adds to global memory
+    for (unsigned k = 0; k < WARP_BINS; k++) {
+        const unsigned total = __reduce_add_sync(0xffffffff, own[warp * WARP_BINS + k][lane]);
+        if (lane == k)
+            sum = total;
     }
+    if (sum > 0) // neighbouring bins: one request for the warp
+        atomicAdd(&bins[warp * WARP_BINS + lane], sum);
 }
 
 // Words of scratch memory.

@@ -74,12 +74,14 @@ __global__ void count_digits(const unsigned *in, unsigned n, unsigned *totals)
     for (unsigned pass = 0; pass < PASSES; pass++)
         own[pass][threadIdx.x] = 0;
     __syncthreads();
-    for (unsigned tile = blockIdx.x; tile * TILE < n; tile += gridDim.x)
-        for (unsigned k = 0; k < ITEMS; k++) {
-            const unsigned i = index_of(tile, k);
-            for (unsigned pass = 0; i < n && pass < PASSES; pass++)
-                atomicAdd(&own[pass][digit_of(in[i], 8 * pass)], 1);
-        }
+    for (unsigned tile = blockIdx.x; tile * TILE < n; tile += gridDim.x) {
+        unsigned keys[ITEMS]; // all loads are in flight together
+        for (unsigned k = 0; k < ITEMS; k++)
+            keys[k] = index_of(tile, k) < n ? in[index_of(tile, k)] : 0;
+        for (unsigned k = 0; k < ITEMS; k++)
+            for (unsigned pass = 0; index_of(tile, k) < n && pass < PASSES; pass++)
+                atomicAdd(&own[pass][digit_of(keys[k], 8 * pass)], 1);
+    }
     __syncthreads();
     for (unsigned pass = 0; pass < PASSES; pass++)
         atomicAdd(&totals[pass * DIGITS + threadIdx.x], own[pass][threadIdx.x]);

@@ -74,12 +74,14 @@ __global__ void count_digits(const unsigned *in, unsigned n, unsigned *totals)
     for (unsigned pass = 0; pass < PASSES; pass++)
         own[pass][threadIdx.x] = 0;
     __syncthreads();
-    for (unsigned tile = blockIdx.x; tile * TILE < n; tile += gridDim.x)
-        for (unsigned k = 0; k < ITEMS; k++) {
-            const unsigned i = index_of(tile, k);
-            for (unsigned pass = 0; i < n && pass < PASSES; pass++)
-                atomicAdd(&own[pass][digit_of(in[i], 8 * pass)], 1);
-        }
+    for (unsigned tile = blockIdx.x; tile * TILE < n; tile += gridDim.x) {
+        unsigned keys[ITEMS]; // all loads are in flight together
+        for (unsigned k = 0; k < ITEMS; k++)
+            keys[k] = index_of(tile, k) < n ? in[index_of(tile, k)] : 0;
+        for (unsigned k = 0; k < ITEMS; k++)
+            for (unsigned pass = 0; index_of(tile, k) < n && pass < PASSES; pass++)
+                atomicAdd(&own[pass][digit_of(keys[k], 8 * pass)], 1);
+    }
     __syncthreads();
     for (unsigned pass = 0; pass < PASSES; pass++)
         atomicAdd(&totals[pass * DIGITS + threadIdx.x], own[pass][threadIdx.x]);
@@ -193,6 +195,9 @@ __global__ void scatter(const unsigned *in, const unsigned *in_values, unsigned 
         ranks[k] = take_rank(next[warp], digit_of(keys[k], shift));
         staged[ranks[k]] = keys[k];
     }
+    unsigned values[ITEMS]; // loaded while other tiles publish their counts
+    for (unsigned k = 0; k < ITEMS; k++)
+        values[k] = index_of(tile, k) < n ? in_values[index_of(tile, k)] : 0;
     const unsigned before = look_back(status, tile);
     publish(word, PREFIX | (before + count));
     base[threadIdx.x] += before;
@@ -209,7 +214,7 @@ __global__ void scatter(const unsigned *in, const unsigned *in_values, unsigned 
     __syncthreads();
     for (unsigned k = 0; k < ITEMS; k++)
         if (index_of(tile, k) < n)
-            staged[ranks[k]] = in_values[index_of(tile, k)];
+            staged[ranks[k]] = values[k];
     __syncthreads();
     for (unsigned k = 0; k < ITEMS; k++) {
         const unsigned i = k * BLOCK_SIZE + threadIdx.x;
