@@ -56,7 +56,8 @@ __global__ void count_bytes(const unsigned char *in, unsigned *bins, unsigned n)
     __syncthreads();
     unsigned sum = 0; // of the bin that this lane adds to global memory
     for (unsigned k = 0; k < WARP_BINS; k++) {
-        const unsigned total = __reduce_add_sync(0xffffffff, own[warp * WARP_BINS + k][lane]);
+        const unsigned partial = own[warp * WARP_BINS + k][lane];
+        const unsigned total = __reduce_add_sync(0xffffffff, partial);
         if (lane == k)
             sum = total;
     }
