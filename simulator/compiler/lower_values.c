@@ -161,8 +161,9 @@ static Address lower_assign(Lowering *l, Expression *e, IrInstruction **value)
     Type *type = type_bare(e->left->type);
     *value = NULL;
     if (type->kind == TYPE_RECORD) {
+        const bool is_value = e->right->kind == EXPRESSION_CALL && !e->right->is_lvalue;
         const Address from = e->right->kind == EXPRESSION_COPY ? lower_lvalue(l, e->right->left) : lower_lvalue(l, e->right);
-        return lower_assign_record(l, e, from);
+        return lower_assign_record(l, e, from, is_value);
     }
     *value = lower_value(l, e->right);
     const Address address = lower_lvalue(l, e->left);
