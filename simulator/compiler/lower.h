@@ -79,8 +79,8 @@ void lower_zero(Lowering *l, Address address, Type *type);
 
 void lower_copy(Lowering *l, Address to, Address from, Type *type);
 // Assigns a record, as nvcc does: it is loaded before the left side is evaluated, if it is copied member by member.
-// is_value: what a call returned, whose padding is undefined.
-Address lower_assign_record(Lowering *l, Expression *assignment, Address from, bool is_value);
+// is_value: what a call returned, whose padding is undefined. is_left_plain: evaluating the left side has no effects.
+Address lower_assign_record(Lowering *l, Expression *assignment, Address from, bool is_value, bool is_left_plain);
 // Initialises an object that is passed or returned by value.
 void lower_passed(Lowering *l, Address to, Type *type, Expression *e);
 

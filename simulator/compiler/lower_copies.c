@@ -40,7 +40,7 @@ static void store_vector(Lowering *l, Address to, uint32_t count, const Type *el
     store->flags |= to.is_volatile ? IR_VOLATILE : 0;
 }
 
-enum { MAX_COPIED_MEMBERS = 8, MAX_COPIED_VALUES = 64 };
+enum { MAX_COPIED_MEMBERS = 8, MAX_COPIED_VALUES = 64, MAX_COPIED_EARLY = 128 }; // early: bytes of a struct that is loaded before it is stored
 
 typedef struct Copied { // the scalars of a struct
     IrInstruction *values[MAX_COPIED_VALUES];
@@ -221,14 +221,19 @@ static bool is_value_copied_by_members(const Type *type)
     return type->kind == TYPE_RECORD && type->record->field_count && !type->record->is_union && is_simple(type, &members);
 }
 
-Address lower_assign_record(Lowering *l, Expression *assignment, Address from, bool is_value)
+Address lower_assign_record(Lowering *l, Expression *assignment, Address from, bool is_value, bool is_left_plain)
 {
     Type *type = type_bare(assignment->left->type);
     const bool by_members = is_value ? is_value_copied_by_members(type) : type->record->field_count && is_copied_by_members(type);
     const uint64_t tail = !by_members ? 0 : is_value ? type->size : tail_of(type);
     Copied copied = {.is_value = is_value};
-    if (by_members)
+    if (by_members) {
         copy_members(l, from, type, tail, &copied, false);
+    } else if (!is_left_plain && type->size <= MAX_COPIED_EARLY) {
+        const Address early = {lower_alloca(l, type->size, type->alignment), false, 0};
+        lower_copy(l, early, from, type);
+        from = early;
+    }
     const Address to = lower_lvalue(l, assignment->left);
     lower_set_line(l, assignment->start);
     copied.count = 0;

@@ -396,12 +396,12 @@ def test_one_function_leads_to_memory():
 # ---- Blocks that wait for each other
 
 def looks_back(rows):
-    """For each look-back in a launch of step 08's kernel: the number of tiles without a prefix that it passed at once."""
+    """For each look-back in a launch of step 06's kernel: the number of tiles without a prefix that it passed at once."""
     rows = [row for row in rows if row["kernel"] == "scan_tiles"]
     rows = [row for row in rows if row["launch"] == rows[0]["launch"]]
-    words = next(row["memory"] for row in rows if row["opcode"].startswith("atom"))
+    words = next(row["memory"] for row in rows if row["opcode"].startswith("st") and row["bytes"] == "8")
     stores, passed = Counter(), []  # a tile's word is stored twice: its sum, then its prefix
-    for row in (row for row in rows if row["memory"] == words and not row["opcode"].startswith("atom")):
+    for row in (row for row in rows if row["memory"] == words):
         addresses = row["addresses"].split(";")
         if row["opcode"].startswith("st"):
             stores.update(addresses)
