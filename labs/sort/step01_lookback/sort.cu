@@ -101,6 +101,18 @@ __device__ unsigned take_tile(unsigned *next_tile)
     return tile;
 }
 
+// The sum over the lanes of the warp, in each lane.
+__device__ unsigned sum_lanes(unsigned value)
+{
+#if __CUDA_ARCH__ >= 800
+    return __reduce_add_sync(ALL_LANES, value);
+#else
+    for (unsigned s = 16; s > 0; s /= 2)
+        value += __shfl_xor_sync(ALL_LANES, value, s);
+    return value;
+#endif
+}
+
 // A warp adds up the tiles before this one, 32 at a time, back to the nearest prefix.
 __device__ unsigned look_back(unsigned *status, unsigned tile)
 {
@@ -111,7 +123,7 @@ __device__ unsigned look_back(unsigned *status, unsigned tile)
         const unsigned word = lane < end ? await(status + end - 1 - lane) : PREFIX;
         const unsigned prefixes = __ballot_sync(ALL_LANES, word >= PREFIX);
         const unsigned last = prefixes != 0 ? __ffs(prefixes) - 1 : 31;
-        sum += __reduce_add_sync(ALL_LANES, lane <= last ? word & COUNT : 0);
+        sum += sum_lanes(lane <= last ? word & COUNT : 0);
         if (prefixes != 0)
             return sum;
     }

@@ -33,6 +33,18 @@ __device__ void count_vector(unsigned *own, uint4 vector)
     count_word(own, vector.w);
 }
 
+// The sum over the lanes of the warp, in each lane.
+__device__ unsigned sum_lanes(unsigned value)
+{
+#if __CUDA_ARCH__ >= 800
+    return __reduce_add_sync(0xffffffff, value);
+#else
+    for (unsigned s = 16; s > 0; s /= 2)
+        value += __shfl_xor_sync(0xffffffff, value, s);
+    return value;
+#endif
+}
+
 // in: aligned to 16 bytes.
 __global__ void count_bytes(const unsigned char *in, unsigned *bins, unsigned n)
 {
@@ -56,8 +68,7 @@ __global__ void count_bytes(const unsigned char *in, unsigned *bins, unsigned n)
     __syncthreads();
     unsigned sum = 0; // of the bin that this lane adds to global memory
     for (unsigned k = 0; k < WARP_BINS; k++) {
-        const unsigned partial = own[warp * WARP_BINS + k][lane];
-        const unsigned total = __reduce_add_sync(0xffffffff, partial);
+        const unsigned total = sum_lanes(own[warp * WARP_BINS + k][lane]);
         if (lane == k)
             sum = total;
     }
