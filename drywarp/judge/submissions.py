@@ -6,7 +6,7 @@ import csv
 import dataclasses
 import re
 import zipfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from drywarp.errors import fail
@@ -137,7 +137,7 @@ def read_roster(path: Path) -> list[Person]:
     return [Person(*((row[column] or "").strip() for column in ROSTER)) for row in rows]
 
 
-def matched(names: Iterable[tuple[str, str]], roster: list[Person]) -> dict[tuple[str, str], Person | None]:
+def matched(names: Iterable[tuple[str, str]], roster: Sequence[Person]) -> dict[tuple[str, str], Person | None]:
     """For each (student, number) the person of the roster; None for a student who is not in it, or whose name means several."""
     found = {}
     for student, number in names:
