@@ -167,6 +167,26 @@ def segmented(picture):
     picture.legend(one, ("work", "reaches the end of a segment"), ("faint", "within a segment"), ("other", "sum of a segment"))
 
 
+def sort(picture):
+    """The words that one store instruction of a warp writes, before and after a tile is sorted in shared memory."""
+    elements, shown, tall = 4096, 3, 16
+    wide = SPAN / elements
+    picture.title("A tile that is sorted first is written in runs")
+    for number in ("09", "10"):
+        one = of_size(launches("sort", number, elements, kernels={"scatter"}, SIM_TRACE_ROWS="4000000")[-4], elements)  # random keys, first pass
+        stores = [row for row in one.rows if row.warp == 0 and row.opcode.startswith("st.global")][:shown]
+        start = min(address for row in one.rows if row.opcode.startswith("st.global") for address in row.addresses)
+        picture.head(one, f"the output of one tile of {elements:,} keys, and the words that warp 0 writes first")
+        for k, row in enumerate(stores):
+            picture.label(picture.y + 12, f"store {k + 1}")
+            picture.boxes("faint", [(LEFT, picture.y, SPAN, tall)])
+            sectors = {(address - start) // 32 for address in row.addresses}
+            picture.boxes("other", [(LEFT + sector * 8 * wide, picture.y, 8 * wide, tall) for sector in sorted(sectors)])
+            picture.text(LEFT + SPAN, picture.y + tall + 11, count(len(sectors), "sector"), "note end")
+            picture.y += tall + 16
+    picture.legend(one, ("other", "sectors that the store writes to"), ("faint", "other words of the output"))
+
+
 def thrust(picture):
     """The words that each kernel of one call reads and writes."""
     runs = []
@@ -182,7 +202,7 @@ def thrust(picture):
 
 # Folder of the figure below labs/ -> function that draws it.
 LABS = {"accuracy": accuracy, "coalescing": coalescing, "launch": launch, "operators": operators, "operators/step05_wide": wide, "rowscale": rowscale,
-        "segmented": segmented, "thrust": thrust}
+        "segmented": segmented, "sort": sort, "thrust": thrust}
 
 
 def main():
