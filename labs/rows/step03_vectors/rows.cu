@@ -55,6 +55,15 @@ struct alignas(width * sizeof(float)) Vector {
     float at[width];
 };
 
+// Rows of `count` vectors each.
+template <int width>
+struct Rows {
+    const Vector<width> *in;
+    Vector<width> *out;
+    long long rows;
+    int count;
+};
+
 // Returns the pair of a vector: first the largest number, then the sum.
 template <int width>
 __device__ Partial partial_of(const Vector<width> &v)
@@ -84,19 +93,18 @@ __device__ Partial reduce_row(Partial p)
     return p;
 }
 
-// One block per row, which has `count` vectors. The largest number is subtracted, so that no
-// power is too large.
+// One block per row. The largest number is subtracted, so that no power is too large.
 template <int width>
-__global__ void softmax(const Vector<width> *in, Vector<width> *out, int count)
+__global__ void softmax(Rows<width> r)
 {
-    const Vector<width> *x = in + (long long)blockIdx.x * count;
-    Vector<width> *y = out + (long long)blockIdx.x * count;
+    const Vector<width> *x = r.in + (long long)blockIdx.x * r.count;
+    Vector<width> *y = r.out + (long long)blockIdx.x * r.count;
     Partial p = NO_NUMBERS;
-    for (int c = threadIdx.x; c < count; c += BLOCK_SIZE)
+    for (int c = threadIdx.x; c < r.count; c += BLOCK_SIZE)
         p = merge(p, partial_of(x[c]));
     p = reduce_row(p);
     const float scale = 1 / p.sum;
-    for (int c = threadIdx.x; c < count; c += BLOCK_SIZE) {
+    for (int c = threadIdx.x; c < r.count; c += BLOCK_SIZE) {
         Vector<width> v = x[c];
         for (int i = 0; i < width; i++)
             v.at[i] = power(v.at[i] - p.largest) * scale;
@@ -107,8 +115,9 @@ __global__ void softmax(const Vector<width> *in, Vector<width> *out, int count)
 template <int width>
 static void launch_vectors(const float *in, float *out, long long rows, int columns)
 {
-    typedef Vector<width> V;
-    softmax<width><<<rows, BLOCK_SIZE>>>((const V *)in, (V *)out, columns / width);
+    const Rows<width> r = {(const Vector<width> *)in, (Vector<width> *)out, rows,
+                           columns / width};
+    softmax<<<rows, BLOCK_SIZE>>>(r);
 }
 
 // If columns is a multiple of four, each row starts at a multiple of 16 bytes, because in

@@ -55,6 +55,15 @@ struct alignas(width * sizeof(float)) Vector {
     float at[width];
 };
 
+// Rows of `count` vectors each.
+template <int width>
+struct Rows {
+    const Vector<width> *in;
+    Vector<width> *out;
+    long long rows;
+    int count;
+};
+
 // Returns the pair of `held` vectors: first the largest number, then the sum. All loops are
 // unrolled, so that v stays in registers.
 template <int width, int kept>
@@ -98,31 +107,30 @@ __device__ Vector<width> result(Vector<width> v, Partial p)
     return v;
 }
 
-// One block per row, which has `count` vectors; it is read twice.
+// One block per row, which is read twice.
 template <int width>
-__global__ void softmax_long(const Vector<width> *in, Vector<width> *out, int count)
+__global__ void softmax_long(Rows<width> r)
 {
-    const Vector<width> *x = in + (long long)blockIdx.x * count;
-    Vector<width> *y = out + (long long)blockIdx.x * count;
+    const Vector<width> *x = r.in + (long long)blockIdx.x * r.count;
+    Vector<width> *y = r.out + (long long)blockIdx.x * r.count;
     Partial p = NO_NUMBERS;
-    for (int c = threadIdx.x; c < count; c += LONG_BLOCK) {
+    for (int c = threadIdx.x; c < r.count; c += LONG_BLOCK) {
         const Vector<width> v[1] = {x[c]};
         p = merge(p, partial_of(v, 1));
     }
     p = reduce_row<LONG_BLOCK>(p);
-    for (int c = threadIdx.x; c < count; c += LONG_BLOCK)
+    for (int c = threadIdx.x; c < r.count; c += LONG_BLOCK)
         y[c] = result(x[c], p);
 }
 
 // One block per row, of which each thread keeps up to `kept` vectors.
 template <int width, int block_size, int kept>
-__global__ void __launch_bounds__(block_size)
-    softmax(const Vector<width> *in, Vector<width> *out, int count)
+__global__ void __launch_bounds__(block_size) softmax(Rows<width> r)
 {
-    const Vector<width> *x = in + (long long)blockIdx.x * count;
-    Vector<width> *y = out + (long long)blockIdx.x * count;
+    const Vector<width> *x = r.in + (long long)blockIdx.x * r.count;
+    Vector<width> *y = r.out + (long long)blockIdx.x * r.count;
     const int first = threadIdx.x;
-    const int held = (count - first + block_size - 1) / block_size;
+    const int held = (r.count - first + block_size - 1) / block_size;
     Vector<width> v[kept];
     for (int k = 0; k < kept; k++)
         if (k < held)
@@ -133,27 +141,28 @@ __global__ void __launch_bounds__(block_size)
             y[first + k * block_size] = result(v[k], p);
 }
 
-// Starts the smallest block whose registers hold a row: bytes in each thread.
-template <int width, int block_size, int bytes>
-static void launch_fitting(const Vector<width> *in, Vector<width> *out, long long rows,
-                           int count)
+// Starts the kernel if its registers hold a row; bytes: of each thread.
+template <int block_size, int bytes, int width>
+static bool start_fitting(const Rows<width> &r)
 {
     const int kept = bytes / sizeof(Vector<width>);
-    if (count <= block_size * kept)
-        softmax<width, block_size, kept><<<rows, block_size>>>(in, out, count);
-    else if constexpr (block_size < 512 || (block_size == 512 && bytes == 128))
-        launch_fitting<width, 2 * block_size, bytes>(in, out, rows, count);
-    else if constexpr (bytes < 128)
-        launch_fitting<width, block_size, 2 * bytes>(in, out, rows, count);
-    else
-        softmax_long<<<rows, LONG_BLOCK>>>(in, out, count);
+    if (r.count > block_size * kept)
+        return false;
+    softmax<width, block_size, kept><<<r.rows, block_size>>>(r);
+    return true;
 }
 
 template <int width>
 static void launch_vectors(const float *in, float *out, long long rows, int columns)
 {
-    typedef Vector<width> V;
-    launch_fitting<width, 32, 32>((const V *)in, (V *)out, rows, columns / width);
+    const Rows<width> r = {(const Vector<width> *)in, (Vector<width> *)out, rows,
+                           columns / width};
+    const bool started = start_fitting<32, 32>(r) || start_fitting<64, 32>(r) ||
+                         start_fitting<128, 32>(r) || start_fitting<256, 32>(r) ||
+                         start_fitting<512, 32>(r) || start_fitting<512, 64>(r) ||
+                         start_fitting<512, 128>(r) || start_fitting<1024, 128>(r);
+    if (!started)
+        softmax_long<<<rows, LONG_BLOCK>>>(r);
 }
 
 // If columns is a multiple of four, each row starts at a multiple of 16 bytes, because in

@@ -55,6 +55,15 @@ struct alignas(width * sizeof(float)) Vector {
     float at[width];
 };
 
+// Rows of `count` vectors each.
+template <int width>
+struct Rows {
+    const Vector<width> *in;
+    Vector<width> *out;
+    long long rows;
+    int count;
+};
+
 // Returns the pair of `held` vectors: first the largest number, then the sum. All loops are
 // unrolled, so that v stays in registers.
 template <int width, int kept>
@@ -100,19 +109,19 @@ __device__ Vector<width> result(Vector<width> v, Partial p)
     return v;
 }
 
-// One block per row, which has `count` vectors; it is read twice.
+// One block per row, which is read twice.
 template <int width>
-__global__ void softmax_long(const Vector<width> *in, Vector<width> *out, int count)
+__global__ void softmax_long(Rows<width> r)
 {
-    const Vector<width> *x = in + (long long)blockIdx.x * count;
-    Vector<width> *y = out + (long long)blockIdx.x * count;
+    const Vector<width> *x = r.in + (long long)blockIdx.x * r.count;
+    Vector<width> *y = r.out + (long long)blockIdx.x * r.count;
     Partial p = NO_NUMBERS;
-    for (int c = threadIdx.x; c < count; c += LONG_BLOCK) {
+    for (int c = threadIdx.x; c < r.count; c += LONG_BLOCK) {
         const Vector<width> v[1] = {x[c]};
         p = merge(p, partial_of(v, 1));
     }
     p = reduce_row<LONG_BLOCK>(p);
-    for (int c = threadIdx.x; c < count; c += LONG_BLOCK)
+    for (int c = threadIdx.x; c < r.count; c += LONG_BLOCK)
         y[c] = result(x[c], p);
 }
 
@@ -124,17 +133,16 @@ __host__ __device__ constexpr int block_size(int team_size)
 
 // One team per row, of which each thread keeps up to `kept` vectors.
 template <int width, int team_size, int kept>
-__global__ void __launch_bounds__(block_size(team_size))
-    softmax(const Vector<width> *in, Vector<width> *out, long long rows, int count)
+__global__ void __launch_bounds__(block_size(team_size)) softmax(Rows<width> r)
 {
     const long long row =
         ((long long)blockIdx.x * block_size(team_size) + threadIdx.x) / team_size;
-    if (row >= rows) // a whole warp
+    if (row >= r.rows) // a whole warp
         return;
-    const Vector<width> *x = in + row * count;
-    Vector<width> *y = out + row * count;
+    const Vector<width> *x = r.in + row * r.count;
+    Vector<width> *y = r.out + row * r.count;
     const int first = threadIdx.x % team_size;
-    const int held = (count - first + team_size - 1) / team_size;
+    const int held = (r.count - first + team_size - 1) / team_size;
     Vector<width> v[kept];
     for (int k = 0; k < kept; k++)
         if (k < held)
@@ -145,29 +153,30 @@ __global__ void __launch_bounds__(block_size(team_size))
             y[first + k * team_size] = result(v[k], p);
 }
 
-// Starts the smallest teams whose registers hold a row: bytes in each thread.
-template <int width, int team_size, int bytes>
-static void launch_fitting(const Vector<width> *in, Vector<width> *out, long long rows,
-                           int count)
+// Starts the kernel if its registers hold a row; bytes: of each thread.
+template <int team_size, int bytes, int width>
+static bool start_fitting(const Rows<width> &r)
 {
     const int kept = bytes / sizeof(Vector<width>);
     const int teams = block_size(team_size) / team_size; // per block
-    if (count <= team_size * kept)
-        softmax<width, team_size, kept>
-            <<<(rows + teams - 1) / teams, block_size(team_size)>>>(in, out, rows, count);
-    else if constexpr (team_size < 512 || (team_size == 512 && bytes == 128))
-        launch_fitting<width, 2 * team_size, bytes>(in, out, rows, count);
-    else if constexpr (bytes < 128)
-        launch_fitting<width, team_size, 2 * bytes>(in, out, rows, count);
-    else
-        softmax_long<<<rows, LONG_BLOCK>>>(in, out, count);
+    if (r.count > team_size * kept)
+        return false;
+    softmax<width, team_size, kept>
+        <<<(r.rows + teams - 1) / teams, block_size(team_size)>>>(r);
+    return true;
 }
 
 template <int width>
 static void launch_vectors(const float *in, float *out, long long rows, int columns)
 {
-    typedef Vector<width> V;
-    launch_fitting<width, 32, 32>((const V *)in, (V *)out, rows, columns / width);
+    const Rows<width> r = {(const Vector<width> *)in, (Vector<width> *)out, rows,
+                           columns / width};
+    const bool started = start_fitting<32, 32>(r) || start_fitting<64, 32>(r) ||
+                         start_fitting<128, 32>(r) || start_fitting<256, 32>(r) ||
+                         start_fitting<512, 32>(r) || start_fitting<512, 64>(r) ||
+                         start_fitting<512, 128>(r) || start_fitting<1024, 128>(r);
+    if (!started)
+        softmax_long<<<rows, LONG_BLOCK>>>(r);
 }
 
 // If columns is a multiple of four, each row starts at a multiple of 16 bytes, because in
