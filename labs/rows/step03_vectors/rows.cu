@@ -76,21 +76,26 @@ __device__ Partial partial_of(const Vector<width> &v)
     return p;
 }
 
+// Returns the result over `lanes` neighbouring lanes, a power of two, to each of them.
+template <int lanes>
+__device__ Partial reduce_lanes(Partial p)
+{
+    for (int s = lanes / 2; s > 0; s /= 2)
+        p = merge(p, {__shfl_xor_sync(0xffffffff, p.largest, s),
+                      __shfl_xor_sync(0xffffffff, p.sum, s)});
+    return p;
+}
+
 // Returns the result over all threads of the row to each of them.
 __device__ Partial reduce_row(Partial p)
 {
-    for (int s = 16; s > 0; s /= 2)
-        p = merge(p, {__shfl_xor_sync(0xffffffff, p.largest, s),
-                      __shfl_xor_sync(0xffffffff, p.sum, s)});
-
+    p = reduce_lanes<32>(p);
     __shared__ Partial of_warp[BLOCK_SIZE / 32];
     if (threadIdx.x % 32 == 0)
         of_warp[threadIdx.x / 32] = p;
     __syncthreads();
-    p = of_warp[0];
-    for (int warp = 1; warp < BLOCK_SIZE / 32; warp++)
-        p = merge(p, of_warp[warp]);
-    return p;
+    const int warps = BLOCK_SIZE / 32;
+    return reduce_lanes<warps>(of_warp[threadIdx.x % warps]);
 }
 
 // One block per row. The largest number is subtracted, so that no power is too large.
@@ -263,7 +268,7 @@ __device__ double combined(double value, bool maximum)
 // the largest number of its row. 3du bounds the error of a power. A sum of C powers has the
 // error of the powers, weighted; their weighted distance is at most ln C. Each of at most
 // C / 256 additions and 8 + 5 merges in a row has up to four roundings. A norm has the same
-// additions, of errors relative to |x| and the mean. A bf16 result adds its rounding, 2^-9.
+// additions, of errors relative to |x| and the mean. A bf16 result adds its rounding, 2^-8.
 // A number that is missing in a sum exceeds the bound only if it is large: the last number
 // of a row is, in one row of eight.
 template <class T>
@@ -302,7 +307,7 @@ __global__ void find_wrong(const T *in, const T *gain, const T *bias, const T *o
             unit = 1 + fabs(expected);
         }
         if (sizeof(T) == 2)
-            bound += (fabs(expected) + bound) * 0x1p-9;
+            bound += (fabs(expected) + bound) * 0x1p-8;
         const double off = fabs(y - expected);
         if (!(off <= bound + 0x1p-126) && !(isnan(y) && isnan(expected)))
             atomicMin(wrong, (unsigned long long)begin + c);

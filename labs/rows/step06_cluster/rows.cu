@@ -78,15 +78,23 @@ __device__ Partial partial_of(const Vector<width> (&v)[kept], int held)
     return p;
 }
 
+// Returns the result over `lanes` neighbouring lanes, a power of two, to each of them.
+template <int lanes>
+__device__ Partial reduce_lanes(Partial p)
+{
+    for (int s = lanes / 2; s > 0; s /= 2)
+        p = merge(p, {__shfl_xor_sync(0xffffffff, p.largest, s),
+                      __shfl_xor_sync(0xffffffff, p.sum, s)});
+    return p;
+}
+
 // Returns the result over all threads of the row to each of them. A cluster's blocks store
 // their pairs in the shared memory of all its blocks; they have arrived at its barrier once,
 // because a block has no shared memory before it starts.
 template <int team_size, int cluster_size>
 __device__ Partial reduce_row(Partial p)
 {
-    for (int s = 16; s > 0; s /= 2)
-        p = merge(p, {__shfl_xor_sync(0xffffffff, p.largest, s),
-                      __shfl_xor_sync(0xffffffff, p.sum, s)});
+    p = reduce_lanes<32>(p);
     if (team_size == 32)
         return p;
 
@@ -94,9 +102,8 @@ __device__ Partial reduce_row(Partial p)
     if (threadIdx.x % 32 == 0)
         of_warp[threadIdx.x / 32] = p;
     __syncthreads();
-    p = of_warp[0];
-    for (int warp = 1; warp < team_size / 32; warp++)
-        p = merge(p, of_warp[warp]);
+    const int warps = team_size / 32;
+    p = reduce_lanes<warps>(of_warp[threadIdx.x % warps]);
 
 #if __CUDA_ARCH__ >= 900 // older GPUs have no clusters
     if constexpr (cluster_size > 1) {
@@ -106,9 +113,7 @@ __device__ Partial reduce_row(Partial p)
         if (threadIdx.x < cluster_size)
             *cluster.map_shared_rank(&of_block[cluster.block_rank()], threadIdx.x) = p;
         cluster.sync();
-        p = of_block[0];
-        for (int block = 1; block < cluster_size; block++)
-            p = merge(p, of_block[block]);
+        p = reduce_lanes<cluster_size>(of_block[threadIdx.x % cluster_size]);
     }
 #endif
     return p;
@@ -331,7 +336,7 @@ __device__ double combined(double value, bool maximum)
 // the largest number of its row. 3du bounds the error of a power. A sum of C powers has the
 // error of the powers, weighted; their weighted distance is at most ln C. Each of at most
 // C / 256 additions and 8 + 5 merges in a row has up to four roundings. A norm has the same
-// additions, of errors relative to |x| and the mean. A bf16 result adds its rounding, 2^-9.
+// additions, of errors relative to |x| and the mean. A bf16 result adds its rounding, 2^-8.
 // A number that is missing in a sum exceeds the bound only if it is large: the last number
 // of a row is, in one row of eight.
 template <class T>
@@ -370,7 +375,7 @@ __global__ void find_wrong(const T *in, const T *gain, const T *bias, const T *o
             unit = 1 + fabs(expected);
         }
         if (sizeof(T) == 2)
-            bound += (fabs(expected) + bound) * 0x1p-9;
+            bound += (fabs(expected) + bound) * 0x1p-8;
         const double off = fabs(y - expected);
         if (!(off <= bound + 0x1p-126) && !(isnan(y) && isnan(expected)))
             atomicMin(wrong, (unsigned long long)begin + c);
