@@ -214,7 +214,7 @@ __device__ double combined(double value, bool maximum)
 // the largest number of its row. 3du bounds the error of a power. A sum of C powers has the
 // error of the powers, weighted; their weighted distance is at most ln C. Each of at most
 // C / 256 additions and 8 + 5 merges in a row has up to four roundings. A norm has the same
-// additions, of errors relative to |x| and the mean. A bf16 result adds its rounding, 2^-9.
+// additions, of errors relative to |x| and the mean. A bf16 result adds its rounding, 2^-8.
 // A number that is missing in a sum exceeds the bound only if it is large: the last number
 // of a row is, in one row of eight.
 template <class T>
@@ -253,7 +253,7 @@ __global__ void find_wrong(const T *in, const T *gain, const T *bias, const T *o
             unit = 1 + fabs(expected);
         }
         if (sizeof(T) == 2)
-            bound += (fabs(expected) + bound) * 0x1p-9;
+            bound += (fabs(expected) + bound) * 0x1p-8;
         const double off = fabs(y - expected);
         if (!(off <= bound + 0x1p-126) && !(isnan(y) && isnan(expected)))
             atomicMin(wrong, (unsigned long long)begin + c);
