@@ -205,8 +205,8 @@ struct Data {
 };
 
 // Numbers between -4 and 4. Of eight rows one has a large last number, one an offset of
-// 1000. Of 64 rows six are special: with a NaN, with an infinity, of -infinity, half of
-// -infinity, and of equal numbers.
+// 1000. Of 64 rows six are special: one with a NaN, one with an infinity, one of -infinity,
+// two half of -infinity, and one of equal numbers.
 template <class T>
 __global__ void fill(T *in, long long rows, int columns)
 {

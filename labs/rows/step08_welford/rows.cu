@@ -20,8 +20,8 @@ struct Types {
 typedef Types<float, __nv_bfloat16> Elements;
 const bool NEEDS_CLUSTERS = true;
 
-// Of some numbers: how many they are, their mean, and the sum of their squared distances from
-// it. A sum of squares would lose digits if the mean is large.
+// Of some numbers: their count, their mean, and the sum of their squared distances from it.
+// A sum of squares would lose digits if the mean is large.
 struct Partial {
     float count, mean, squares;
 };
@@ -56,7 +56,7 @@ struct Rows {
 template <class T, int width, int kept>
 __device__ Partial partial_of(const Vector<T, width> (&v)[kept], int held)
 {
-    Partial p = {(float)width * min(held, kept), 0.0f, 0.0f};
+    Partial p = {(float)(width * held), 0.0f, 0.0f};
     for (int k = 0; k < kept; k++)
         for (int i = 0; i < width && k < held; i++)
             p.mean += (float)v[k].at[i];
@@ -80,9 +80,9 @@ __device__ Partial reduce_lanes(Partial p)
     return p;
 }
 
-// Returns the result over all threads of the row to each of them. A cluster's blocks store
-// their pairs in the shared memory of all its blocks; they have arrived at its barrier once,
-// because a block has no shared memory before it starts.
+// Returns the result over all threads of the row to each of them. The blocks of a cluster
+// store theirs in the shared memory of all of them. Before, all have arrived at the barrier
+// once: a block has no shared memory before it starts.
 template <int team_size, int cluster_size>
 __device__ Partial reduce_row(Partial p)
 {
@@ -129,7 +129,7 @@ __host__ __device__ constexpr int block_size(int team_size)
     return team_size > 32 ? team_size : 128;
 }
 
-// One team or cluster of teams per row, of which each thread keeps up to `kept` vectors.
+// One team or cluster of teams per row, each thread keeps up to `kept` vectors.
 template <class T, int width, int team_size, int kept, int cluster_size>
 __global__ void __launch_bounds__(block_size(team_size)) layer_norm(Rows<T, width> r)
 {
@@ -276,8 +276,8 @@ struct Data {
 };
 
 // Numbers between -4 and 4. Of eight rows one has a large last number, one an offset of
-// 1000. Of 64 rows six are special: with a NaN, with an infinity, of -infinity, half of
-// -infinity, and of equal numbers.
+// 1000. Of 64 rows six are special: one with a NaN, one with an infinity, one of -infinity,
+// two half of -infinity, and one of equal numbers.
 template <class T>
 __global__ void fill(T *in, long long rows, int columns)
 {

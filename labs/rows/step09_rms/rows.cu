@@ -67,9 +67,9 @@ __device__ Partial reduce_lanes(Partial p)
     return p;
 }
 
-// Returns the result over all threads of the row to each of them. A cluster's blocks store
-// their pairs in the shared memory of all its blocks; they have arrived at its barrier once,
-// because a block has no shared memory before it starts.
+// Returns the result over all threads of the row to each of them. The blocks of a cluster
+// store theirs in the shared memory of all of them. Before, all have arrived at the barrier
+// once: a block has no shared memory before it starts.
 template <int team_size, int cluster_size>
 __device__ Partial reduce_row(Partial p)
 {
@@ -115,7 +115,7 @@ __host__ __device__ constexpr int block_size(int team_size)
     return team_size > 32 ? team_size : 128;
 }
 
-// One team or cluster of teams per row, of which each thread keeps up to `kept` vectors.
+// One team or cluster of teams per row, each thread keeps up to `kept` vectors.
 template <class T, int width, int team_size, int kept, int cluster_size>
 __global__ void __launch_bounds__(block_size(team_size)) rms_norm(Rows<T, width> r)
 {
@@ -259,8 +259,8 @@ struct Data {
 };
 
 // Numbers between -4 and 4. Of eight rows one has a large last number, one an offset of
-// 1000. Of 64 rows six are special: with a NaN, with an infinity, of -infinity, half of
-// -infinity, and of equal numbers.
+// 1000. Of 64 rows six are special: one with a NaN, one with an infinity, one of -infinity,
+// two half of -infinity, and one of equal numbers.
 template <class T>
 __global__ void fill(T *in, long long rows, int columns)
 {
