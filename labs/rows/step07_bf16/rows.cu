@@ -56,6 +56,17 @@ struct alignas(width * sizeof(T)) Vector {
     T at[width];
 };
 
+// Keeps bf16 packed until the next use: the compiler would hold all numbers as float, for
+// which there are too few registers.
+template <class T, int width, int kept>
+__device__ void keep_packed(Vector<T, width> (&v)[kept])
+{
+    for (int k = 0; k < kept && width == 8; k++) {
+        uint4 &w = (uint4 &)v[k];
+        asm volatile("" : "+r"(w.x), "+r"(w.y), "+r"(w.z), "+r"(w.w));
+    }
+}
+
 // Rows of `count` vectors each.
 template <class T, int width>
 struct Rows {
@@ -68,12 +79,13 @@ struct Rows {
 // Returns the pair of `held` vectors: first the largest number, then the sum. All loops are
 // unrolled, so that v stays in registers.
 template <class T, int width, int kept>
-__device__ Partial partial_of(const Vector<T, width> (&v)[kept], int held)
+__device__ Partial partial_of(Vector<T, width> (&v)[kept], int held)
 {
     Partial p = NO_NUMBERS;
     for (int k = 0; k < kept; k++)
         for (int i = 0; i < width && k < held; i++)
             p.largest = fmaxf(p.largest, (float)v[k].at[i]);
+    keep_packed(v);
     for (int k = 0; k < kept; k++)
         for (int i = 0; i < width && k < held; i++)
             p.sum += power((float)v[k].at[i] - p.largest);
@@ -159,6 +171,7 @@ __global__ void __launch_bounds__(block_size(team_size)) softmax(Rows<T, width> 
         if (k < held)
             v[k] = x[first + k * threads];
     const Partial p = reduce_row<team_size, cluster_size>(partial_of(v, held));
+    keep_packed(v);
     for (int k = 0; k < kept; k++)
         if (k < held)
             y[first + k * threads] = result(v[k], p);

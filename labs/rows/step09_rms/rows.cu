@@ -37,6 +37,17 @@ struct alignas(width * sizeof(T)) Vector {
     T at[width];
 };
 
+// Keeps bf16 packed until the next use: the compiler would hold all numbers as float, for
+// which there are too few registers.
+template <class T, int width, int kept>
+__device__ void keep_packed(Vector<T, width> (&v)[kept])
+{
+    for (int k = 0; k < kept && width == 8; k++) {
+        uint4 &w = (uint4 &)v[k];
+        asm volatile("" : "+r"(w.x), "+r"(w.y), "+r"(w.z), "+r"(w.w));
+    }
+}
+
 // Rows of `count` vectors each, as has gain.
 template <class T, int width>
 struct Rows {
@@ -49,7 +60,7 @@ struct Rows {
 // Returns the partial result of `held` vectors. All loops are unrolled, so that v stays in
 // registers.
 template <class T, int width, int kept>
-__device__ Partial partial_of(const Vector<T, width> (&v)[kept], int held)
+__device__ Partial partial_of(Vector<T, width> (&v)[kept], int held)
 {
     Partial p = {0.0f};
     for (int k = 0; k < kept; k++)
@@ -137,6 +148,7 @@ __global__ void __launch_bounds__(block_size(team_size)) rms_norm(Rows<T, width>
         if (k < held)
             v[k] = x[first + k * threads];
     const Partial p = reduce_row<team_size, cluster_size>(partial_of(v, held));
+    keep_packed(v);
     for (int k = 0; k < kept; k++)
         if (k < held) {
             const int c = first + k * threads;
