@@ -117,7 +117,9 @@ static void check(cudaError_t error, const char *call, const char *file, int lin
     fprintf(stderr, "%s:%d: %s: %s\n", file, line, call, cudaGetErrorString(error));
     const bool cannot_run =
         error == cudaErrorNoDevice || error == cudaErrorInsufficientDriver ||
-        error == cudaErrorNoKernelImageForDevice || error == cudaErrorUnsupportedPtxVersion;
+        error == cudaErrorNoKernelImageForDevice ||
+        error == cudaErrorUnsupportedPtxVersion ||
+        error == cudaErrorInvalidClusterSize; // too few SMs for a cluster
     const bool too_large = error == cudaErrorMemoryAllocation;
     exit(cannot_run ? CANNOT_RUN : too_large ? BAD_ARGUMENT : EXIT_FAILURE);
 }
