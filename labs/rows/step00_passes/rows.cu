@@ -152,9 +152,10 @@ struct Data {
     cudaEvent_t start, stop;
 };
 
-// Numbers between -4 and 4. Of eight rows one has a large last number, one an offset of
-// 1000. Of 64 rows six are special: one with a NaN, one with an infinity, one of -infinity,
-// two half of -infinity, and one of equal numbers.
+// Numbers between -4 and 4. Of eight rows one has a last number that is about half of the
+// row's sum (of powers or squares), and one an offset of 1000. Of 64 rows six are special:
+// one with a NaN, one with an infinity, one of -infinity, two half of -infinity, and one of
+// equal numbers.
 template <class T>
 __global__ void fill(T *in, long long rows, int columns)
 {
@@ -167,7 +168,7 @@ __global__ void fill(T *in, long long rows, int columns)
             (unsigned)(i * 2654435761u >> 3) ^ (unsigned)(i >> 13) * 40503u;
         float value = (random % 2000003 - 1000001.0f) / 250000.0f;
         if (row % 8 == 0 && c == columns - 1)
-            value = 30.0f;
+            value = OPERATION == SOFTMAX ? logf(columns) + 2 : 2 * sqrtf(columns);
         else if (row % 8 == 2)
             value += 1000.0f;
         else if (row % 64 == 7 && special)
@@ -217,8 +218,8 @@ __device__ double combined(double value, bool maximum)
 // error of the powers, weighted; their weighted distance is at most ln C. Each of at most
 // C / 256 additions and 8 + 5 merges in a row has up to four roundings. A norm has the same
 // additions, of errors relative to |x| and the mean. A bf16 result adds its rounding, 2^-8.
-// A number that is missing in a sum exceeds the bound only if it is large: the last number
-// of a row is, in one row of eight.
+// In long rows one missing number exceeds the bound only if it is large, as the last number
+// of one row in eight is; a missing thread, warp or vector always does.
 template <class T>
 __global__ void find_wrong(const T *in, const T *gain, const T *bias, const T *out,
                            int columns, unsigned long long *wrong, float *error)

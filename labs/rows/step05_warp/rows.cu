@@ -30,18 +30,18 @@ __device__ float power(float x)
     return y;
 }
 
-// Of some numbers x: the largest, and the sum of e^(x - largest). Of none: NO_NUMBERS. Its
-// maximum is not -infinity, because -infinity - -infinity is NaN.
+// Of some numbers x: the largest, and the sum of e^(x - largest).
 struct Partial {
     float largest, sum;
 };
-#define NO_NUMBERS                                                                         \
-    Partial                                                                                \
-    {                                                                                      \
-        -FLT_MAX, 0.0f                                                                     \
-    }
 
-// The operator on pairs: associative, and NO_NUMBERS is its neutral element.
+// The pair of no numbers. Its maximum is not -infinity: -infinity - -infinity is NaN.
+__device__ Partial no_numbers()
+{
+    return {-FLT_MAX, 0.0f};
+}
+
+// The operator on pairs: associative, and no_numbers() is its neutral element.
 __device__ Partial merge(Partial a, Partial b)
 {
     const float largest = fmaxf(a.largest, b.largest);
@@ -69,7 +69,7 @@ struct Rows {
 template <int width, int kept>
 __device__ Partial partial_of(const Vector<width> (&v)[kept], int held)
 {
-    Partial p = NO_NUMBERS;
+    Partial p = no_numbers();
     for (int k = 0; k < kept; k++)
         for (int i = 0; i < width && k < held; i++)
             p.largest = fmaxf(p.largest, v[k].at[i]);
@@ -121,7 +121,7 @@ __global__ void softmax_long(Rows<width> r)
 {
     const Vector<width> *x = r.in + (long long)blockIdx.x * r.count;
     Vector<width> *y = r.out + (long long)blockIdx.x * r.count;
-    Partial p = NO_NUMBERS;
+    Partial p = no_numbers();
     for (int c = threadIdx.x; c < r.count; c += LONG_BLOCK) {
         const Vector<width> v[1] = {x[c]};
         p = merge(p, partial_of(v, 1));
@@ -266,9 +266,10 @@ struct Data {
     cudaEvent_t start, stop;
 };
 
-// Numbers between -4 and 4. Of eight rows one has a large last number, one an offset of
-// 1000. Of 64 rows six are special: one with a NaN, one with an infinity, one of -infinity,
-// two half of -infinity, and one of equal numbers.
+// Numbers between -4 and 4. Of eight rows one has a last number that is about half of the
+// row's sum (of powers or squares), and one an offset of 1000. Of 64 rows six are special:
+// one with a NaN, one with an infinity, one of -infinity, two half of -infinity, and one of
+// equal numbers.
 template <class T>
 __global__ void fill(T *in, long long rows, int columns)
 {
@@ -281,7 +282,7 @@ __global__ void fill(T *in, long long rows, int columns)
             (unsigned)(i * 2654435761u >> 3) ^ (unsigned)(i >> 13) * 40503u;
         float value = (random % 2000003 - 1000001.0f) / 250000.0f;
         if (row % 8 == 0 && c == columns - 1)
-            value = 30.0f;
+            value = OPERATION == SOFTMAX ? logf(columns) + 2 : 2 * sqrtf(columns);
         else if (row % 8 == 2)
             value += 1000.0f;
         else if (row % 64 == 7 && special)
@@ -331,8 +332,8 @@ __device__ double combined(double value, bool maximum)
 // error of the powers, weighted; their weighted distance is at most ln C. Each of at most
 // C / 256 additions and 8 + 5 merges in a row has up to four roundings. A norm has the same
 // additions, of errors relative to |x| and the mean. A bf16 result adds its rounding, 2^-8.
-// A number that is missing in a sum exceeds the bound only if it is large: the last number
-// of a row is, in one row of eight.
+// In long rows one missing number exceeds the bound only if it is large, as the last number
+// of one row in eight is; a missing thread, warp or vector always does.
 template <class T>
 __global__ void find_wrong(const T *in, const T *gain, const T *bias, const T *out,
                            int columns, unsigned long long *wrong, float *error)
