@@ -217,7 +217,8 @@ __device__ double combined(double value, bool maximum)
 // the largest number of its row. 3du bounds the error of a power. A sum of C powers has the
 // error of the powers, weighted; their weighted distance is at most ln C. Each of at most
 // C / 256 additions and 8 + 5 merges in a row has up to four roundings. A norm has the same
-// additions, of errors relative to |x| and the mean. A bf16 result adds its rounding, 2^-8.
+// additions, of errors relative to |x| and to its mean over the row. A bf16 result adds its
+// rounding, 2^-8.
 // In long rows one missing number exceeds the bound only if it is large, as the last number
 // of one row in eight is; a missing thread, warp or vector always does.
 template <class T>
@@ -225,14 +226,16 @@ __global__ void find_wrong(const T *in, const T *gain, const T *bias, const T *o
                            int columns, unsigned long long *wrong, float *error)
 {
     const long long begin = (long long)blockIdx.x * columns;
-    double largest = -INFINITY, sum = 0, mean = 0;
+    double largest = -INFINITY, sum = 0, mean = 0, size = 0; // size: mean of |x|
     for (int c = threadIdx.x; c < columns; c += CHECKERS) {
         const double x = (float)in[begin + c];
         largest = fmax(largest, x);
         mean += x;
+        size += fabs(x);
     }
     largest = combined(largest, true);
     mean = OPERATION == LAYER_NORM ? combined(mean, false) / columns : 0.0;
+    size = OPERATION == LAYER_NORM ? combined(size, false) / columns : 0.0;
     for (int c = threadIdx.x; c < columns; c += CHECKERS) {
         const double x = (float)in[begin + c];
         sum += OPERATION == SOFTMAX ? exp(x - largest) : (x - mean) * (x - mean);
@@ -252,7 +255,7 @@ __global__ void find_wrong(const T *in, const T *gain, const T *bias, const T *o
             const double g = (float)gain[c];
             const double b = OPERATION == LAYER_NORM ? (float)bias[c] : 0.0;
             expected = (x - mean) * scale * g + b;
-            bound = steps * u * (g * scale * (fabs(x) + fabs(mean)) + fabs(b));
+            bound = steps * u * (g * scale * (fabs(x) + size) + fabs(b));
             unit = 1 + fabs(expected);
         }
         if (sizeof(T) == 2)
