@@ -50,6 +50,7 @@ EXAMPLES = """The first four take nvcc's options and source files, or a program 
 More: man drywarp.
 """
 NO_FINDINGS = '{"findings": [], "left_out": 0}\n'  # as the simulator writes them
+AT_LIMIT = 124  # the simulator's status at the time limit
 # The simulator's setting of each option that is one.
 SETTINGS = {"strict": "SIM_STRICT", "kernel": "SIM_KERNEL", "suppressions": "SIM_SUPPRESSIONS", "time_limit": "SIM_TIME_LIMIT"}
 OWN_OPTIONS = {name: metavar for _, options in COMMANDS.values() for name, metavar, _ in options}
@@ -168,16 +169,21 @@ class End(NamedTuple):
     is_interrupted: bool  # by SIGINT or SIGTERM to drywarp
 
 
-def wait(child: subprocess.Popen) -> End:
-    """Waits for the child. SIGINT and SIGTERM end it; the second one kills it."""
+def run_to_end(command: list[str], environment: dict[str, str]) -> End:
+    """Runs a command. SIGINT and SIGTERM end it, also those that arrive while it starts; the second one kills it."""
     received: list[int] = []
+    child: subprocess.Popen | None = None
 
     def stop(number: int, _frame: object) -> None:
         received.append(number)
-        child.send_signal(signal.SIGKILL if received[1:] else signal.SIGTERM)
+        if child:
+            child.send_signal(signal.SIGKILL if received[1:] else signal.SIGTERM)
 
     before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
+        child = subprocess.Popen(command, env=environment)
+        if received:
+            child.send_signal(signal.SIGTERM)
         status = child.wait()
     finally:
         for number, handler in before.items():
@@ -191,7 +197,7 @@ def start(job: Job, folder: str, **environment: str) -> End:
     environment |= {setting: str(int(value) if value is True else value) for setting, value in chosen.items() if value}
     command = [str(built(job, folder)), *job.arguments]
     try:
-        end = wait(subprocess.Popen(command, env=os.environ | environment))
+        end = run_to_end(command, os.environ | environment)
     except OSError as error:  # a script without its first line, or a program for another processor
         fail(f"{job.source} cannot be run: {error.strerror}")
     killer = end.status - 128
@@ -229,7 +235,8 @@ def check(job: Job) -> int:
     if end.is_interrupted:
         return end.status
     if not found:
-        print("drywarp: no findings", file=sys.stderr)
+        is_cut = end.status > 128 or (job.options.time_limit and end.status == AT_LIMIT)
+        print(f"drywarp: no findings{' before the run was cut short' if is_cut else ''}", file=sys.stderr)
     return findings.STATUS if any(one["level"] == "error" for one in found) else end.status
 
 

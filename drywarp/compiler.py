@@ -25,10 +25,11 @@ NEEDS_GPU = re.compile(rf"(?:-l|.*/lib)((?:{'|'.join(missing_calls.LIBRARIES.key
 
 
 def find(others: Iterable[str | Path]) -> str | None:
-    """nvcc from $CUDA_HOME, the PATH, the default folder, or other folders; None if there is none."""
+    """nvcc from $CUDA_HOME, the PATH, the default folder, or other folders; None if there is none. A link to drywarp-nvcc is not nvcc."""
     home = os.environ.get("CUDA_HOME")
     places = [*([f"{home}/bin"] if home else []), *os.get_exec_path(), "/usr/local/cuda/bin", *others]
-    return shutil.which("nvcc", path=os.pathsep.join(map(str, places)))
+    found = (shutil.which("nvcc", path=str(place)) for place in places)
+    return next((path for path in found if path and Path(path).resolve().name != "drywarp-nvcc"), None)
 
 
 def nvcc() -> str:

@@ -292,7 +292,7 @@ Player.editor = function (box, label, {changed, run}) {
         show: (request) => update(editor, () => show(editor, request)),
         light: (warpsOfLine, follows) => light(editor, warpsOfLine, follows),
         remark: (line, ...said) => remark(editor, line, said),
-        revealRemark: () => editor.remark && reveal(editor, editor.changedLine, 1.5 * lineHeight(editor), lineHeight(editor) + editor.remark.offsetHeight),
+        revealRemark: () => editor.remark && reveal(editor, editor.changedLine, 2 * lineHeight(editor), lineHeight(editor) + editor.remark.offsetHeight),
         flag: (lines) => editor.setClass("pl-flagged", lines),
         reveal: (line) => revealInMiddle(editor, line, 1),
         problems: (found) => showProblems(editor, found),

@@ -74,8 +74,8 @@ API CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction
 }
 
 // Chooses the block size with the most resident threads per SM; if several have, the largest.
-API CUresult cuOccupancyMaxPotentialBlockSize(int *grid, int *threads, CUfunction function,
-                                              CUoccupancyB2DSize dynamic_bytes_for, size_t dynamic_shared_bytes, int limit)
+API CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int *grid, int *threads, CUfunction function, CUoccupancyB2DSize dynamic_bytes_for,
+                                                       size_t dynamic_shared_bytes, int limit, unsigned flags)
 {
     int max_threads = 0, max_resident_threads = 0, blocks;
     CUresult error = CUDA_SUCCESS;
@@ -85,8 +85,8 @@ API CUresult cuOccupancyMaxPotentialBlockSize(int *grid, int *threads, CUfunctio
     max_threads = limit > 0 && limit < max_threads ? limit : max_threads;
     *grid = *threads = 0;
     for (int block_size = max_threads; block_size >= 1 && !error; block_size = (block_size - 1) / LANES * LANES) {
-        error = cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, function, block_size,
-                                                            dynamic_bytes_for ? dynamic_bytes_for(block_size) : dynamic_shared_bytes);
+        const size_t bytes = dynamic_bytes_for ? dynamic_bytes_for(block_size) : dynamic_shared_bytes;
+        error = cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(&blocks, function, block_size, bytes, flags);
         if (!error && blocks * block_size > max_resident_threads) {
             max_resident_threads = blocks * block_size;
             *threads = block_size;
@@ -94,4 +94,10 @@ API CUresult cuOccupancyMaxPotentialBlockSize(int *grid, int *threads, CUfunctio
         }
     }
     return error;
+}
+
+API CUresult cuOccupancyMaxPotentialBlockSize(int *grid, int *threads, CUfunction function,
+                                              CUoccupancyB2DSize dynamic_bytes_for, size_t dynamic_shared_bytes, int limit)
+{
+    return cuOccupancyMaxPotentialBlockSizeWithFlags(grid, threads, function, dynamic_bytes_for, dynamic_shared_bytes, limit, 0);
 }

@@ -33,6 +33,49 @@ API CUresult cuStreamQuery(CUstream stream)
     return CALL_RUNTIME(cudaStreamQuery(stream));
 }
 
+API CUresult cuStreamGetPriority(CUstream stream, int *priority)
+{
+    REQUIRE_CONTEXT();
+    return CALL_RUNTIME(cudaStreamGetPriority(stream, priority));
+}
+
+API CUresult cuStreamGetFlags(CUstream stream, unsigned *flags)
+{
+    REQUIRE_CONTEXT();
+    return CALL_RUNTIME(cudaStreamGetFlags(stream, flags));
+}
+
+API CUresult cuStreamGetId(CUstream stream, unsigned long long *id)
+{
+    REQUIRE_CONTEXT();
+    return CALL_RUNTIME(cudaStreamGetId(stream, id));
+}
+
+// The attributes and their values are the same in both APIs.
+API CUresult cuStreamGetAttribute(CUstream stream, CUstreamAttrID attribute, CUstreamAttrValue *value)
+{
+    REQUIRE_CONTEXT();
+    return CALL_RUNTIME(cudaStreamGetAttribute(stream, (cudaLaunchAttributeID)attribute, (cudaLaunchAttributeValue *)value));
+}
+
+API CUresult cuStreamSetAttribute(CUstream stream, CUstreamAttrID attribute, const CUstreamAttrValue *value)
+{
+    REQUIRE_CONTEXT();
+    return CALL_RUNTIME(cudaStreamSetAttribute(stream, (cudaLaunchAttributeID)attribute, (const cudaLaunchAttributeValue *)value));
+}
+
+API CUresult cuStreamCopyAttributes(CUstream to, CUstream from)
+{
+    REQUIRE_CONTEXT();
+    return CALL_RUNTIME(cudaStreamCopyAttributes(to, from));
+}
+
+API CUresult cuStreamAttachMemAsync(CUstream stream, CUdeviceptr address, size_t bytes, unsigned flags)
+{
+    REQUIRE_CONTEXT();
+    return CALL_RUNTIME(cudaStreamAttachMemAsync(stream, (void *)address, bytes, flags));
+}
+
 API CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned flags)
 {
     REQUIRE_CONTEXT();

@@ -17,6 +17,7 @@ double sim_monotonic_seconds(void)
 
 static double first_launch_s; // start of the program's first launch; 0: none yet
 static _Atomic double next_report_s = FIRST_REPORT_S; // seconds after it
+static atomic_bool is_ending;                         // a thread has reached the limit
 
 double sim_begin_run_time(void)
 {
@@ -57,8 +58,8 @@ void sim_check_run_time(const Launch *launch)
     double due_s = next_report_s;
     if (!at_limit && seconds < due_s)
         return;
-    if (!atomic_compare_exchange_strong(&next_report_s, &due_s, 2 * due_s))
-        return; // another host thread reports
+    if (at_limit ? atomic_exchange(&is_ending, true) : !atomic_compare_exchange_strong(&next_report_s, &due_s, 2 * due_s))
+        return; // another thread reports
     char progress[500];
     describe_progress(launch, progress, sizeof progress);
     if (at_limit)

@@ -174,6 +174,17 @@ static void modules_and_launches()
     DRIVER(cuEventElapsedTime(&ms, start, end));
     DRIVER(cuStreamWaitEvent(stream, end, 0));
     CHECK(first_of(data) == 3);
+    unsigned flags = 0;
+    CUstreamAttrValue attribute = {};
+    attribute.priority = -1;
+    DRIVER(cuStreamSetAttribute(stream, CU_LAUNCH_ATTRIBUTE_PRIORITY, &attribute));
+    DRIVER(cuStreamGetPriority(stream, &value));
+    DRIVER(cuStreamGetFlags(stream, &flags));
+    CHECK(value == -1 && flags == CU_STREAM_NON_BLOCKING);
+    DRIVER(cuStreamCopyAttributes(NULL, stream));
+    DRIVER(cuStreamGetAttribute(NULL, CU_LAUNCH_ATTRIBUTE_PRIORITY, &attribute));
+    CHECK(attribute.priority == -1);
+    FAILS(cuStreamGetPriority(stream, NULL), CUDA_ERROR_INVALID_VALUE);
 
     struct {
         CUdeviceptr data;
@@ -203,6 +214,8 @@ static void modules_and_launches()
     int grid, block;
     DRIVER(cuOccupancyMaxPotentialBlockSize(&grid, &block, scale, NULL, 0, 0));
     CHECK(block == 1024 && grid > 0);
+    DRIVER(cuOccupancyMaxPotentialBlockSizeWithFlags(&grid, &block, scale, NULL, 0, 256, CU_OCCUPANCY_DEFAULT));
+    CHECK(block == 256 && grid > 0);
 
     FAILS(cuLaunchKernel(scale, 4, 1, 1, 3200, 1, 1, 0, 0, arguments, NULL), CUDA_ERROR_INVALID_VALUE);
     FAILS(cuLaunchKernel(scale, 4, 1, 1, 32, 1, 1, 0, 0, NULL, NULL), CUDA_ERROR_INVALID_VALUE);
@@ -317,6 +330,7 @@ static void memory()
     CHECK(first_of(data) == 5);
     DRIVER(cuPointerGetAttribute(&value, CU_POINTER_ATTRIBUTE_IS_MANAGED, shared));
     CHECK(value == 1);
+    DRIVER(cuStreamAttachMemAsync(NULL, shared, 0, CU_MEM_ATTACH_GLOBAL));
     DRIVER(cuPointerGetAttribute(&value, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, data));
     CHECK(value == CU_MEMORYTYPE_DEVICE);
     DRIVER(cuMemAllocPitch(&rows, &pitch, 12, 3, 4));

@@ -143,10 +143,14 @@ def test_an_interrupted_check_writes_its_findings(prefix, tmp_path):
 
 @pytest.mark.skipif(not shutil.which("cmake"), reason="there is no cmake")
 def test_cmake_finds_the_compiler_by_its_toolchain_file(prefix, drywarp, tmp_path):
-    """Broken: drywarp cmake names another file, or that file does not find drywarp-nvcc in a moved folder, without the PATH."""
-    (tmp_path / "ask.cmake").write_text('include("${FILE}")\nmessage("${CMAKE_CUDA_COMPILER}")\n')
+    """Broken: drywarp cmake names another file, or that file does not find drywarp-nvcc in a moved folder, without the PATH; or a library of NVIDIA's
+    packages beside drywarp, which have no link without a version."""
+    library = prefix / "lib/drywarp/nvidia/cu13/lib/libnvrtc.so.13"
+    library.parent.mkdir(parents=True, exist_ok=True)
+    library.touch()
+    (tmp_path / "ask.cmake").write_text('include("${FILE}")\nfile(REAL_PATH "${CUDA_nvrtc_LIBRARY}" library)\nmessage("${CMAKE_CUDA_COMPILER}\\n${library}")\n')
     result = subprocess.run(["cmake", f"-DFILE={drywarp('cmake').stdout.strip()}", "-P", tmp_path / "ask.cmake"], capture_output=True, text=True)
-    assert (result.returncode, result.stderr) == (0, f"{prefix}/bin/drywarp-nvcc\n")
+    assert (result.returncode, result.stderr) == (0, f"{prefix}/bin/drywarp-nvcc\n{library}\n")
 
 
 def test_the_source_archive_has_the_inputs_of_the_build():
@@ -156,6 +160,28 @@ def test_the_source_archive_has_the_inputs_of_the_build():
     packed = project["tool"]["hatch"]["build"]["targets"]["sdist"]["only-include"]
     assert {*packed, "pyproject.toml", "LICENSE"} == {*contents.SOURCES}  # hatchling adds these two
     assert f"\nversion: {VERSION}\n" in (ROOT / "CITATION.cff").read_text()
+
+
+@pytest.mark.skipif(not shutil.which("cmake"), reason="there is no cmake")
+def test_a_project_finds_the_toolkit_before_it_enables_cuda(drywarp, tmp_path):
+    """Broken: find_package(CUDAToolkit) of a C++ project fails without nvcc in the PATH, or takes another nvcc."""
+    (tmp_path / "CMakeLists.txt").write_text("cmake_minimum_required(VERSION 3.18)\nproject(any LANGUAGES CXX)\nfind_package(CUDAToolkit REQUIRED)\n"
+                                             "message(STATUS found=${CUDAToolkit_NVCC_EXECUTABLE})\n")
+    toolchain = drywarp("cmake").stdout.strip()
+    result = subprocess.run(["cmake", "-S", tmp_path, "-B", tmp_path / "build", f"-DCMAKE_TOOLCHAIN_FILE={toolchain}"], capture_output=True, text=True)
+    assert result.returncode == 0 and "/bin/drywarp-nvcc\n" in result.stdout, result.stdout + result.stderr
+
+
+def test_a_link_to_drywarp_is_not_nvcc(tmp_path, monkeypatch):
+    """Broken: for a Makefile that calls nvcc, a link of that name to drywarp-nvcc calls itself without end."""
+    for folder in ("link", "real"):
+        (tmp_path / folder).mkdir()
+    for name in ("drywarp-nvcc", "real/nvcc"):
+        (tmp_path / name).touch(0o755)
+    (tmp_path / "link/nvcc").symlink_to(tmp_path / "drywarp-nvcc")
+    monkeypatch.delenv("CUDA_HOME", raising=False)
+    monkeypatch.setenv("PATH", f"{tmp_path}/link:{tmp_path}/real")
+    assert compiler.find([]) == f"{tmp_path}/real/nvcc"
 
 
 def test_options_about_the_gpu_are_left_out():
