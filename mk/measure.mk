@@ -1,6 +1,6 @@
 # Measurements on a GPU, beyond run-all and sweep.
 
-.PHONY: profile limits dependent launches methods begins peers rowscale-pytorch against-cub bytes parts starts loaded finish sass \
+.PHONY: profile limits dependent launches methods begins peers rowscale-pytorch rows-pytorch against-cub bytes parts starts loaded finish sass \
     sanitize sanitize-ladder sanitize-all tries mutants-gpu labelled-gpu lab-tries lab-profile coalescing-debug contribute contribute-sweep needs-gpu
 
 needs-gpu:
@@ -99,6 +99,9 @@ $(MEASURING): build/%: scripts/gpu/%.cu .build-flags | $(NEEDS_NVCC)
 rowscale-pytorch: needs-gpu ## measure: the rowscale lab compared with torch: results/labs/rowscale-pytorch.csv
 	$(COMPILE) build/labs/rowscale/step05_teams/rowscale
 	@python3 -m labs.rowscale.pytorch "$$RESULTS/labs/rowscale-pytorch.csv" build/labs/rowscale/step05_teams/rowscale
+
+rows-pytorch: needs-gpu ## measure: PyTorch, torch.compile and Triton on the rows lab's rows: results/labs/rows-pytorch.csv
+	@python3 -m labs.rows.pytorch "$$RESULTS/labs/rows-pytorch.csv"
 
 # NCCL's own kernels are not checked.
 SANITIZED_LABS := $(filter-out build/labs/several_gpus/step02% build/labs/several_gpus/step03%,$(patsubst %.cu,build/%,$(wildcard labs/*/step*/*.cu)))

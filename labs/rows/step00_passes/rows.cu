@@ -386,8 +386,8 @@ static void measure(const Data<T> &d, long long rows, int columns, bool csv,
            columns, ms, gb_per_s, copy_gb_per_s, gb_per_s / copy_gb_per_s, error);
 }
 
-// Runs all rows of one element type: rows rows of 128 columns, and as many elements in
-// longer rows, but at least one row.
+// Runs all rows of one element type: `rows` rows of 128 columns, and as many elements in
+// longer rows, up to a single one.
 template <class T>
 static void run(long long rows, bool csv)
 {
@@ -401,7 +401,7 @@ static void run(long long rows, bool csv)
     d.flush_count = flush_bytes / sizeof(float4);
     d.flush_blocks = 2 * device.multiProcessorCount;
     d.busy_cycles = clock_khz / 10; // a tenth of a millisecond
-    const long long n = std::max(128 * rows, (long long)most_columns);
+    const long long n = 128 * rows;
     CHECK(cudaMalloc(&d.in, n * sizeof(T)));
     CHECK(cudaMalloc(&d.out, n * sizeof(T)));
     CHECK(cudaMalloc(&d.gain, most_columns * sizeof(T)));
@@ -415,11 +415,14 @@ static void run(long long rows, bool csv)
     fill_weights<<<1, 1024>>>(d.gain, d.bias, most_columns);
     CHECK(cudaGetLastError());
     for (const int columns : CHECKED_COLUMNS)
-        check_only(d, std::max(std::min(128 * rows, 65536ll) / columns, 1ll), columns);
+        if (columns <= n)
+            check_only(d, std::min(n, 65536ll) / columns, columns);
     for (const int columns : CHECKED_LONG)
-        check_only(d, std::max(std::min(128 * rows, 1ll << 20) / columns, 1ll), columns);
+        if (columns <= n)
+            check_only(d, std::min(n, 1ll << 20) / columns, columns);
     for (const int columns : COLUMNS) // the same number of elements each time
-        measure(d, std::max(128 * rows / columns, 1ll), columns, csv, device.name);
+        if (columns <= n)
+            measure(d, n / columns, columns, csv, device.name);
     for (void *memory : {(void *)d.in, (void *)d.out, (void *)d.gain, (void *)d.bias,
                          (void *)d.flush, (void *)d.wrong, (void *)d.error})
         CHECK(cudaFree(memory));
