@@ -5,7 +5,7 @@ Columns: until something is painted; until the figure is live, which means that 
 also shows the comparison with the step before; runs at two sizes; from an edit at n = 4,096 to its answer (result, counters, findings and
 figure), after the editor's pause of 300 ms and with it. The first edit meets code that the browser has not optimised yet.
 Each number is the smallest and the median of some rounds, each in a new tab, in ms. On a busy machine only the smallest says something.
-PAGE: others, as they lie in site/, such as scan/step10_bulk/README.html."""
+PAGE: others, as they lie in site/, such as scan/step08_bulk/README.html."""
 
 import contextlib
 import shutil
@@ -19,7 +19,7 @@ from playwright.sync_api import sync_playwright
 from book import firefox
 
 SITE = Path(__file__).resolve().parents[1] / "site"
-PAGES = ["index.html", "step03_sequential/README.html", "scan/step08_lookback/README.html"]
+PAGES = ["index.html", "step03_sequential/README.html", "scan/step06_lookback/README.html"]
 SIZES = [4096, 65536]
 EDIT_SIZE = 4096
 PAUSE_MS = 300  # as in book/player/edit.js

@@ -9,8 +9,6 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 MARK = "// ==== Harness"
 FIRST = "index"
-# Tries that fail only in a later run than the first one, or with more elements than the player runs: (a program's recording, the Try).
-LATER = {("step09", "1"), ("step15", "1"), ("scan14", "4")}
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,14 @@
 """Runs one program of a ladder or of a lab, and classifies how it ended."""
 
+from __future__ import annotations
+
 import os
 import signal
 import subprocess
+import sys
 from collections import namedtuple
+from collections.abc import Callable
+from typing import NoReturn
 
 from drywarp import findings
 
@@ -34,7 +39,18 @@ def run(words, limit_s, environment):
     return Outcome(status, printed, why, findings.fresh(found, set()))
 
 
-def interrupt_alike():
+def run_main(main: Callable[[], int | None], interrupted: str = "") -> NoReturn:
+    """Ends this process with main's exit status. If Ctrl-C or a signal interrupts main: with status 130, and the message if there is one."""
+    interrupt_alike()
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:
+        if interrupted:
+            print(f"\n{interrupted}", file=sys.stderr)
+        sys.exit(128 + signal.SIGINT)
+
+
+def interrupt_alike() -> None:
     """Makes all signals that end a command raise KeyboardInterrupt, as Ctrl-C does."""
     for ending in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(ending, lambda *_: signal.raise_signal(signal.SIGINT))

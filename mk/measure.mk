@@ -106,7 +106,7 @@ rows-pytorch: needs-gpu ## measure: PyTorch, torch.compile and Triton on the row
 # NCCL's own kernels are not checked.
 SANITIZED_LABS := $(filter-out build/labs/several_gpus/step02% build/labs/several_gpus/step03%,$(patsubst %.cu,build/%,$(wildcard labs/*/step*/*.cu)))
 # With this many elements a block reuses its shared-memory buffers many times.
-PIPELINES := $(filter scan/step1%,$(PROGRAMS))
+PIPELINES := $(filter scan/step08% scan/step09% scan/step1%,$(PROGRAMS))
 sanitize: needs-gpu build $(if $(WITHIN),sanitize-ladder,sanitize-all) ## measure: compute-sanitizer's four tools over every step of the course and of the labs
 sanitize-ladder:
 	@scripts/gpu/sanitize.sh $(if $(WITHIN),-n '1 33 4097 100003') $(PROGRAMS)

@@ -263,15 +263,15 @@ install uninstall: export DESTDIR := $(DESTDIR)
 TOOLKIT ?= $(if $(filter .cuda/%,$(NVCC)),.cuda)
 install: export TOOLKIT := $(TOOLKIT)
 
-# The simulator under the names of NVIDIA's libraries. For kernels that launch kernels nvlink requires libcudadevrt.a with at least one object; the
-# simulator does the launches.
+# The simulator under the names of NVIDIA's libraries: all of it is libcudart_static.a, which nvcc links last. Of the others, the linker only needs
+# the names, and nvlink, for kernels that launch kernels, at least one object.
 NATIVE_ARCHIVES := $(addprefix build/sim/lib/lib,cudart_static.a cudart.a cuda.a curand.a cudadevrt.a)
-build/sim/lib/libcudadevrt.a: build/sim/libsimulator.a
-	$(Q)mkdir -p $(@D) && rm -f $@ && $(AR) qcs $@ build/sim/objects/base/names.o
+build/sim/lib/libcudart_static.a: build/sim/libsimulator.a
 build/sim/lib/libcurand.a: build/sim/libcurand.a
-$(filter-out %/libcurand.a %/libcudadevrt.a,$(NATIVE_ARCHIVES)): build/sim/libsimulator.a
-$(filter-out %/libcudadevrt.a,$(NATIVE_ARCHIVES)):
+build/sim/lib/libcudart_static.a build/sim/lib/libcurand.a:
 	$(Q)mkdir -p $(@D) && ln -sfn ../$(<F) $@
+$(filter-out %/libcudart_static.a %/libcurand.a,$(NATIVE_ARCHIVES)): build/sim/libsimulator.a mk/simulator.mk
+	$(Q)mkdir -p $(@D) && rm -f $@ && $(AR) qcs $@ build/sim/objects/base/names.o
 
 build/sim/options: .sim-flags
 	$(Q)mkdir -p $(@D) && echo '$(filter-out -cudart none,$(SIM_ONLY))' > $@

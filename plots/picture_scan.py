@@ -9,6 +9,7 @@ from types import SimpleNamespace
 from drawing import LEFT, SPAN, columns, count, middle
 from traced import LANES, ROOT, WORD, element_loads, ends_at_barrier, fail, intervals, needed, trace
 
+TILE = 4096  # elements, from step 07 on
 VECTOR, SECTOR, TAKEN = 16, 32, 8  # bytes, bytes, and the lanes whose vectors one wavefront reads
 HARNESS = {"fill", "prepare", "compare"}  # kernels of the harness, launched before and after each scan
 
@@ -130,15 +131,7 @@ def requests(picture, before, step):
     """The sectors accessed by the first load of a warp."""
     runs = [scan(each, 8192) for each in (before, step)]
     (_, few), (row, many) = map(first_load, runs)
-    picture.title(f"A warp loads {len(row.lanes)} elements from {count(len(many), 'sector')}, not {len(few)}")
-    sectors_of(picture, runs)
-
-
-def wider_requests(picture, before, step):
-    """The same, for lanes that load vectors."""
-    runs = [scan(each, 8192) for each in (before, step)]
-    (one, _), (four, _) = map(first_load, runs)
-    picture.title(f"The same number of sectors, but {four.bytes // one.bytes} times as many elements used")
+    picture.title(f"The first load of a warp accesses {count(len(many), 'sector')}, not {len(few)}, and uses {100 * row.bytes // SECTOR} % of their bytes")
     sectors_of(picture, runs)
 
 
@@ -221,43 +214,12 @@ def fewer_bytes(picture, before, step):
     picture.legend(runs[1], ("work", "read"), ("other", "written"), blocks="all blocks")
 
 
-def clocked(rows):
-    """(block, time, rows) of each step of a block, at the earliest time after its previous step and after the published sums it reads."""
-    last, published, found = {}, {}, []
-    for block, mine in groupby(rows, lambda row: row.block):
-        mine = list(mine)
-        words = {kind: {row.addresses[0] for row in mine if row.opcode.startswith(f"{kind}.relaxed")} for kind in ("ld", "st")}
-        when = 1 + max([last.get(block, -1), *(published[word] for word in words["ld"] if word in published)])
-        last[block] = when
-        published.update(dict.fromkeys(words["st"], when))
-        found.append((block, when, mine))
-    return found
-
-
-def chain(picture, _, step):
-    """The earliest times at which each block loads, publishes its sum and stores."""
-    now = together(step, 12 * 8192, 6)
-    steps = clocked(now.rows)
-    wide = SPAN / (1 + max(when for _, when, _ in steps))
-    picture.title("Loads run in parallel; the sums pass serially from block to block")
-    picture.head(now, "12 blocks; horizontal: time, each step as early as its dependencies allow")
-    for block in range(12):
-        picture.label(picture.y + 11, f"tile {block}")
-        times = [[when for mine, when, rows in steps if mine == block and any(row.opcode.startswith(kind) for row in rows)]
-                 for kind in ("ld.global", "st.relaxed", "st.global")]
-        (load, *_, loaded), (publish,), (store, *_, stored) = times
-        for css, begin, end in (("third", load, loaded + 1), ("idle", loaded + 1, publish), ("ink", publish, publish + 1), ("work", store, stored + 1)):
-            picture.boxes(css, [(LEFT + begin * wide, picture.y, (end - begin) * wide - 1, 14)] if end > begin else [])
-        picture.y += 18
-    picture.legend(now, ("third", "loads"), ("idle", "waits for the predecessor"), ("ink", "publishes its sum"), ("work", "scans and stores"), blocks="all blocks")
-
-
 def looks(one):
     """(polling tile, polled tile, number of writes to its word so far) in order. A block's tile is the one that it publishes."""
-    published = [(row.block, row.addresses[0] // 8 - 1) for row in one.rows if row.opcode.startswith("st.relaxed")]
+    published = [(row.block, row.addresses[0] // 8) for row in one.rows if row.opcode.startswith("st.relaxed")]
     tile_of, held, found = dict(reversed(published)), {}, []
     for row in one.rows:
-        tiles = [address // 8 - 1 for address in row.addresses]
+        tiles = [address // 8 for address in row.addresses]
         if row.opcode.startswith("st.relaxed"):
             tile_of[row.block] = tiles[0]
             held[tiles[0]] = held.get(tiles[0], 0) + 1
@@ -292,57 +254,35 @@ def look_back(picture, title, *panels):
                    ("idle", "read, not needed"), ("faint", "not read"), blocks="all blocks")
 
 
-def decoupled(picture, before, step):
-    runs = [together(each, 28 * 8192, 2) for each in (before, step)]
-    look_back(picture, "Decoupled look-back: a tile adds aggregates until it finds a prefix", (runs[0], 1), (runs[1], 2))
+def decoupled(picture, _, step):
+    look_back(picture, "Decoupled look-back: a tile adds aggregates until it finds a prefix", (together(step, 28 * 2 * TILE, 2), 2))
 
 
-def resident(picture, before, step):
-    runs = [together(each, 28 * 8192, 2) for each in (before, step)]
-    look_back(picture, "In a persistent kernel a block adds the aggregates since its previous tile", (runs[0], 2), (runs[1], 3))
+REGISTER_STATES = (r"atom", r"st\.relaxed", r"ld\.relaxed", r"st\.global")  # taken, published, looks back, stored
 
 
-def one_buffer(one):
-    """For each tile of the block: when its load starts, and when it is published and stored. Times are indices in the order of these events."""
-    tiles, time = [], 0
-    for row in [row for row in one.rows if row.event == "run"]:
-        free = not tiles or "stored" in tiles[-1]
-        if row.opcode.startswith("cp.async.bulk.shared") or free and row.opcode.startswith("ld.global"):
-            tile, state = {}, "requested"
-            tiles.append(tile)
-        elif row.opcode.startswith("st.relaxed"):
-            tile, state = next(tile for tile in tiles if "published" not in tile), "published"
-        elif row.opcode.startswith("st.global"):
-            tile, state = next((tile for tile in tiles if "published" in tile and "stored" not in tile), {"stored": 0}), "stored"
-        else:
-            continue
-        if state not in tile:
-            tile[state], time = time, time + 1
-    return tiles, time
+def in_registers(picture, _, step):
+    """The states of each tile of a block, which are in registers, from its ticket to its store."""
+    now, tiles, time = scan(step, 24 * TILE, SIM_TOGETHER="1", SIM_SMS="1"), [], 0  # of a tile: when each state begins
+    for row in [row for row in now.rows if row.event == "run" and row.warp == 0]:
+        state = next((state for state, pattern in enumerate(REGISTER_STATES) if re.match(pattern, row.opcode)), None)
+        if state == 0:
+            tiles.append([])
+        tile = next((tile for tile in tiles if len(tile) == state or state == 3 and len(tile) == 2), None)  # the first tile needs no look-back
+        if tile is not None:
+            tile.extend([time] * (1 + state - len(tile)))
+            time += 1
+    picture.title("A tile is added up as early as possible, and scanned two tiles later")
+    picture.head(now, "the tiles of the block; horizontal: order of the events")
+    for k, tile in enumerate([tile for tile in tiles if len(tile) == 4]):
+        picture.label(picture.y + 11, f"tile {k}")
+        for css, begin, until in zip(("faint", "idle", "work"), tile, tile[1:]):
+            picture.boxes(css, [(LEFT + begin * SPAN / time, picture.y, (until - begin) * SPAN / time, 14)])
+        picture.boxes("ink", [(LEFT + tile[1] * SPAN / time - 1, picture.y - 1, 3, 16)])
+        picture.y += 18
+    picture.legend(now, ("faint", "loaded and added up"), ("ink", "aggregate published"), ("idle", "waits in registers"), ("work", "look-back, scan, store"))
 
 
-def beside(picture, before, step):
-    """The load of a block's next tile during the look-back of the current tile."""
-    runs = [scan(each, 12 * 8192, SIM_TOGETHER="1", SIM_SMS="1") for each in (before, step)]
-    picture.title("The next tile is loaded while the current one waits")
-    for one in runs:
-        tiles, end = one_buffer(one)
-        picture.head(one, "the tiles of the block; horizontal: order of the events")
-        free = 0  # when the previous tile was stored
-        for k, tile in enumerate(tiles):
-            picture.label(picture.y + 11, f"tile {k}")
-            begun = max(tile["requested"], free)
-            for css, begin, until in (("faint", tile["requested"], begun), ("third", begun, tile["published"]), ("idle", tile["published"], tile["stored"]),
-                                      ("work", tile["stored"], tile["stored"] + 1)):
-                picture.boxes(css, [(LEFT + begin * SPAN / (end + 1), picture.y, (until - begin) * SPAN / (end + 1), 14)] if until > begin else [])
-            picture.boxes("ink", [(LEFT + tile["published"] * SPAN / (end + 1) - 1, picture.y - 1, 3, 16)])
-            free = tile["stored"] + 1
-            picture.y += 18
-    picture.legend(runs[-1], ("faint", "load in flight or done"), ("third", "load and add up"), ("ink", "aggregate published"), ("idle", "waits"),
-                   ("work", "stored"))
-
-
-TILE = 4096  # elements, from step 11 on
 BETWEEN = (("faint", "copied in"), ("third", "added up"), ("idle", "published"), ("work", "scanned"))  # colour of the time after a state
 STATES = (("copied in", "target", r"cp\.async\.bulk\.shared"), ("added up", "run", r"ld\.shared\.v4"), ("published", "run", r"st\.relaxed"),
           ("scanned", "run", r"st\.shared\.v4"), ("stored", "run", r"st\.global"))
@@ -425,27 +365,6 @@ def one_warp_looks(picture, before, step):
                       (step, [("consumers", 0, ARRIVES), ("look-back", 16, ARRIVES), ("producer", 17, LOADS)]))
 
 
-def old_words(picture, _, step):
-    """The launch numbers in the words, after each publication of the second launch."""
-    runs = scans(step, 8 * 4096, "all", SIM_TOGETHER="1", SIM_SMS="1", SIM_TRACE_VALUES="1")
-    now, wide = runs[1], 80
-    words, rows = {}, [[row for row in one.rows if row.opcode.startswith("st.relaxed")] for one in runs[:2]]
-    for row in rows[0]:
-        words[row.addresses[0] // 8] = row.values[0] >> 32
-    first = max(words.values())
-    picture.title("A status word has its launch number, so old words need no clearing")
-    picture.head(now, "the status words of the tiles; rows: after each aggregate that the second launch publishes")
-    for k, row in enumerate([None, *rows[1]]):
-        if row:
-            words[row.addresses[0] // 8] = row.values[0] >> 32
-        picture.label(picture.y + 14, f"{k} new" if k else "before")
-        for tile, number in sorted(words.items()):
-            picture.boxes("other" if number == first else "work", [(LEFT + tile * wide, picture.y, wide - 3, 18)])
-            picture.text(LEFT + tile * wide + wide / 2, picture.y + 13, f"launch {number}", "on mid")
-        picture.y += 22
-    picture.legend(now, ("other", "old aggregate, ignored"), ("work", "aggregate of this launch"), blocks="all blocks")
-
-
 BLOCK_ACTIVITIES = (("ink", "takes a ticket", r"atom"), ("third", "TMA load", r"cp\.async\.bulk\.shared"), ("third", "loads", r"ld\.global"),
          ("ink", "barrier", r"(bar\.|barrier)"), ("ink", "mbarrier", r"mbarrier\.try"), ("work", "reads shared memory", r"ld\.shared\.v4"),
          ("other", "publishes", r"st\.relaxed"), ("other", "polls", r"ld\.relaxed"), ("work", "writes shared memory", r"st\.shared\.v4"),
@@ -465,41 +384,15 @@ def short_way(picture, before, step):
     picture.legend(one, ("third", "device memory"), ("work", "shared memory"), ("other", "status words"), ("ink", "tickets and barriers"))
 
 
-def fallback(picture, _, step):
-    """The aggregates that each block found, and the tiles that it added up itself, if blocks run one after the other in a shuffled order."""
-    now, wide, high = scan(step, 16 * TILE, "all", SIM_BLOCK_ORDER="1"), 42, 16
-    added, looked = {}, {}  # block -> its tiles, in launch order of the blocks
-    for row in now.rows:
-        tiles = [address // 8 for address in row.addresses]
-        if row.opcode.startswith("st.relaxed"):
-            added.setdefault(row.block, []).extend(tiles)
-        elif row.opcode.startswith("ld.relaxed"):
-            looked.setdefault(row.block, set()).update(tiles)
-    picture.title("Decoupled fallback: a block adds up the tiles of blocks that have not started")
-    picture.head(now, "rows: blocks in launch order, one after the other; columns: tiles 0 to 15")
-    for block, (own, *others) in added.items():
-        picture.label(picture.y + 12, f"block {block}")
-        for css, tiles in (("work", {own}), ("other", set(others)), ("third", looked.get(block, set()) - set(others)),
-                           ("faint", set(range(16)) - {own, *looked.get(block, [])})):
-            picture.boxes(css, [(LEFT + tile * wide, picture.y, wide - 2, high - 2) for tile in sorted(tiles)])
-        picture.y += high
-    picture.legend(now, ("work", "its own tile"), ("third", "aggregate found"), ("other", "no aggregate: added up by this block"), ("faint", "later tile"), blocks="all blocks")
-
-
 def shapes(picture, before, step):
-    """The kernel that scans the tiles, for several array sizes, on a GPU of two SMs."""
-    sizes = [1 << power for power in range(13, 19)]
-    picture.title("Larger register tiles: the small kernel serves arrays twice as large")
-    for each in (before, step):
-        runs = [scan(each, n, "all", SIM_TOGETHER="1", SIM_SMS="2") for n in sizes]
-        picture.head(runs[0], "the tiles of arrays of several sizes, and their kernel; two SMs of 2048 threads")
-        for one in runs:
-            tiles = sum(row.opcode.startswith("st.relaxed") for row in one.rows)
-            pipeline = any(row.opcode.startswith("cp.async.bulk") for row in one.rows)
-            wide = SPAN * one.elements / sizes[-1] / tiles
-            picture.label(picture.y + 12, f"2^{one.elements.bit_length() - 1}")
-            picture.boxes("third" if pipeline else "work" if one.warps == 8 else "other",
-                          [(LEFT + tile * wide, picture.y, wide - 1, 14) for tile in range(tiles)])
-            picture.y += 18
-    picture.legend(runs[0], ("work", "small kernel, 256 threads per tile"), ("other", "small kernel, 512 threads per tile"), ("third", "the pipeline"),
-                   blocks="all blocks", sizes=f"{sizes[0]:,} to {sizes[-1]:,}")
+    """The blocks of small arrays: one box per block, as wide as its warps."""
+    sizes = (2**14, 2**16)
+    picture.title("A small array: more blocks, fewer elements per thread")
+    for elements in sizes:
+        for each in (before, step):
+            one = scan(each, elements, "all", SIM_TOGETHER="1", SIM_SMS="8")
+            blocks = one.rows[0].grid
+            picture.head(one, f"{elements:,} elements: {blocks} blocks of {32 * one.warps} threads, {elements // (32 * one.warps * blocks)} elements per thread")
+            picture.boxes("work", [(LEFT + k * (one.warps + 2), picture.y, one.warps, 12) for k in range(blocks)])
+            picture.y += 14
+    picture.legend(one, ("work", "a block; its width: its warps"), blocks="all blocks", sizes=" and ".join(f"{size:,}" for size in sizes))

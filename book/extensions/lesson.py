@@ -2,12 +2,14 @@
 
 import difflib
 import re
+from pathlib import Path
 
 from docutils import nodes
 
-from book.contents import LATER, lesson_of, needed, program_of
+from book.contents import lesson_of, needed, program_of
 from book.extensions.figures import PLAYER, has_player, recording
 from drywarp.learn import exercise as exercises
+from scripts.ladder import tries
 
 FIRST_ONLY = "The player runs only a program's first run, with few elements; this Try fails in a later run or with more elements."
 GROUP = re.compile(r"((?:^-(?!-- ).*\n)+)((?:^\+(?!\+\+ ).*\n)+)", re.M)
@@ -35,16 +37,17 @@ def box_tries(app, doctree):
     """Each numbered paragraph under Try, with all that belongs to it, becomes a box that a link can name."""
     for section in list(doctree.findall(nodes.section)):
         if "try" in section["ids"]:
-            boxed(section, tries_of(recording(app.env.docname)))
+            boxed(section, tries_of(recording(app.env.docname), Path(app.env.docname).parent))
 
 
-def tries_of(program):
+def tries_of(program, step):
     """What stands above each Try that a program's recording holds, by the Try's number."""
     if not has_player(program):
         return {}
     text = (PLAYER / f"programs/{program}.js").read_text(encoding="utf-8")
     numbers = re.findall(r'"number": (\d+)', text[text.rindex('"tries": ['):])
-    return {number: nodes.paragraph("", FIRST_ONLY, classes=["not-in-player"]) if (program, number) in LATER else run_button(number) for number in numbers}
+    later = tries.later(step)
+    return {number: nodes.paragraph("", FIRST_ONLY, classes=["not-in-player"]) if int(number) in later else run_button(number) for number in numbers}
 
 
 def run_button(number):

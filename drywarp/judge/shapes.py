@@ -54,8 +54,11 @@ def drawn(count, elements="float", power=1, sign=0, zeros=False):
     """Random elements, as whole numbers of a unit. sign: that of all of them, if it is not 0; zeros: whether some are 0."""
     words, most = array.array("Q", secrets.token_bytes(8 * count)), greatest(count, elements, power)
     sign = 1 if elements == "unsigned" else sign
-    numbers = [(word >> 1) % most + 1 if sign > 0 or word & 1 and not sign else -((word >> 1) % most) - 1 for word in words]
-    return [0 if zeros and word >> 60 == 0 else number for number, word in zip(numbers, words)]
+    if sign:
+        numbers = [word % most + 1 if sign > 0 else -(word % most) - 1 for word in words]
+    else:
+        numbers = [word % (2 * most) - most or most for word in words]
+    return [0 if word >> 60 == 0 else number for number, word in zip(numbers, words)] if zeros else numbers
 
 
 def drawn_keys(count):

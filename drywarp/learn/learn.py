@@ -460,8 +460,4 @@ def main():
 
 
 if __name__ == "__main__":
-    execute.interrupt_alike()
-    try:
-        sys.exit(main())
-    except KeyboardInterrupt:
-        sys.exit(130)
+    execute.run_main(main)

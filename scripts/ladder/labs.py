@@ -231,7 +231,6 @@ def main():
         if value is not None and not re.fullmatch("[1-9][0-9]{0,17}", value):
             refuse(f"{what}='{value}' is no whole number of 1 or more, in digits")
     options.time_limit = int(options.time_limit)
-    execute.interrupt_alike()
     names = options.names or labs()
     if options.command == "names":
         print(*names)
@@ -241,11 +240,7 @@ def main():
         print(*(program(source, options.simulated) for lab in names for source in sources(lab)
                 if not obstacle(source, options.simulated, options.nvcc)))
     else:
-        try:
-            sys.exit(run(names, options))
-        except KeyboardInterrupt:
-            print("\nlabs.py: interrupted; the CSV of the lab that ran is as it was", file=sys.stderr)
-            sys.exit(130)
+        execute.run_main(lambda: run(names, options), "labs.py: interrupted; the CSV of the lab that ran is as it was")
 
 
 if __name__ == "__main__":

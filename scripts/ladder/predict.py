@@ -213,9 +213,4 @@ def main():
 
 
 if __name__ == "__main__":
-    execute.interrupt_alike()
-    try:
-        main()
-    except KeyboardInterrupt:
-        print("\nmake try: interrupted", file=sys.stderr)
-        sys.exit(130)
+    execute.run_main(main, "make try: interrupted")

@@ -10,11 +10,10 @@ import os
 import re
 import statistics
 import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
-from drywarp import files, findings
+from drywarp import execute, files, findings
 from drywarp.errors import Parser, fail
 
 COLUMNS = ["step", "cache", "device", "elements", "launches", "median_ms", "min_ms", "q1_ms", "q3_ms", "gb_per_s", "peak_gb_per_s", "status"]
@@ -177,8 +176,4 @@ def main():
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except KeyboardInterrupt:
-        print("\nsweep.py: interrupted; finished sizes are kept, and the next sweep continues after them", file=sys.stderr)
-        sys.exit(130)
+    execute.run_main(main, "sweep.py: interrupted; finished sizes are kept, and the next sweep continues after them")

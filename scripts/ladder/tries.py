@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Does what the lessons suggest: applies each diff of a step's README, runs it, writes one CSV.
 
-A step is a folder: step08_shuffle, scan/step08_lookback, or of a lab labs/rowscale/step01_vector. What is timed of a lab is the last row of its CSV."""
+A step is a folder: step08_shuffle, scan/step06_lookback, or of a lab labs/rowscale/step01_vector. What is timed of a lab is the last row of its CSV."""
 
 import argparse
 import csv
@@ -26,8 +26,8 @@ COLUMNS = ["step", "try", "diff", "elements", "before_ms", "after_ms", "status",
 ROUNDS = 3  # before and after in turns, so that a drift of the clocks meets both; a lab's CUDA programs take longer, and run once
 SANITIZED_ELEMENTS = "100003"  # several blocks in every step, and no round number
 TIME_LIMIT_S = 60
-# In a page: its own number of elements, and the column of against-cub.csv in which it is timed beside CUB.
-PATCH = re.compile(r"^```diff(?: N=(\d+))?(?: beside_cub=([a-z_]+))?\n(.*?)^```", re.M | re.S)
+# In a page: its own number of elements, the column of against-cub.csv in which it is timed beside CUB, and whether it fails only later.
+PATCH = re.compile(r"^```diff(?: N=(\d+))?(?: beside_cub=([a-z_]+))?( later)?\n(.*?)^```", re.M | re.S)
 
 
 def elements(text):
@@ -58,13 +58,19 @@ def step_name(text):
 
 def tries(step):
     """The changes of a step's README in order, each with its own number of elements or ''."""
-    return [(bare(found[3]), found[1] or "") for found in PATCH.finditer((ROOT / step / "README.md").read_text(encoding="utf-8"))]
+    return [(bare(found[4]), found[1] or "") for found in PATCH.finditer((ROOT / step / "README.md").read_text(encoding="utf-8"))]
 
 
 def beside_cub(step):
     """(column, Try) of each change of a step's README that is timed beside CUB."""
     pages = PATCH.finditer((ROOT / step / "README.md").read_text(encoding="utf-8"))
     return [(found[2], number) for number, found in enumerate(pages, 1) if found[2]]
+
+
+def later(step):
+    """The numbers of the changes that fail only in a later run than the first, or with more elements than the book's player runs."""
+    pages = PATCH.finditer((ROOT / step / "README.md").read_text(encoding="utf-8"))
+    return {number for number, found in enumerate(pages, 1) if found[3]}
 
 
 def bare(patch):
@@ -140,7 +146,7 @@ def is_of(step, diff):
 def with_patches(step, page):
     """A step's page with each of its diffs as a patch, but those of another program."""
     def patched(found):
-        fence, diff = found[0].partition("\n")[0], bare(found[3])
+        fence, diff = found[0].partition("\n")[0], bare(found[4])
         return f"{fence}\n{as_patch(step, diff)}```" if is_of(step, diff) else found[0]
 
     return PATCH.sub(patched, page)

@@ -67,14 +67,22 @@ IrInstruction *lower_generic(Lowering *l, IrInstruction *pointer);
 IrInstruction *lower_offset(Lowering *l, IrInstruction *pointer, int64_t bytes);
 // Pointer arithmetic: `pointer`, of this pointer type, plus or minus `index` elements.
 IrInstruction *lower_moved(Lowering *l, IrInstruction *pointer, const Type *type, bool subtract, IrInstruction *index, const Type *index_type);
+Address lower_part(Lowering *l, Address address, const Type *structure, uint64_t offset); // a member's address, or that of padding
+uint8_t lower_space(const IrInstruction *pointer);                                          // the state space that it is known to point to
 IrInstruction *lower_load(Lowering *l, Address address, Type *type);
 void lower_store(Lowering *l, Address address, Type *type, IrInstruction *value);
-void lower_copy(Lowering *l, Address to, Address from, Type *type);
-// Assigns a record, as nvcc does: it is loaded before the left side is evaluated, if it is copied member by member.
-Address lower_assign_record(Lowering *l, Expression *assignment, Address from);
 // Initialises the object at an address; NULL leaves it undefined.
 void lower_initialisation(Lowering *l, Address address, Type *type, Expression *e);
 void lower_zero(Lowering *l, Address address, Type *type);
+
+// ---- lower_copies.c
+
+void lower_copy(Lowering *l, Address to, Address from, Type *type);
+// Assigns a record, as nvcc does: it is loaded before the left side is evaluated, if it is copied member by member.
+// is_value: what a call returned, whose padding is undefined. is_left_plain: evaluating the left side has no effects.
+Address lower_assign_record(Lowering *l, Expression *assignment, Address from, bool is_value, bool is_left_plain);
+// Initialises an object that is passed or returned by value.
+void lower_passed(Lowering *l, Address to, Type *type, Expression *e);
 
 // ---- lower_values.c
 

@@ -8,7 +8,7 @@ static IrInstruction *lower_argument(Lowering *l, Type *type, Expression *e)
     if (type->kind != TYPE_RECORD)
         return lower_value(l, e);
     const Address copy = {lower_alloca(l, type->size, type->alignment), false, 0};
-    lower_initialisation(l, copy, type, e);
+    lower_passed(l, copy, type, e);
     return lower_generic(l, copy.pointer);
 }
 

@@ -5,7 +5,7 @@
 
 // ---- pointers
 
-static uint8_t space_of(const IrInstruction *pointer)
+uint8_t lower_space(const IrInstruction *pointer)
 {
     switch (pointer->op) {
     case IR_SYMBOL: case IR_ALLOCA: case IR_OFFSET: case IR_FROM_GENERIC: case IR_ARGUMENT: return pointer->space;
@@ -15,10 +15,10 @@ static uint8_t space_of(const IrInstruction *pointer)
 
 IrInstruction *lower_generic(Lowering *l, IrInstruction *pointer)
 {
-    if (space_of(pointer) == IR_GENERIC)
+    if (lower_space(pointer) == IR_GENERIC)
         return pointer;
     IrInstruction *generic = lower_emit1(l, IR_TO_GENERIC, IR_B64, pointer);
-    generic->space = space_of(pointer); // that of the operand
+    generic->space = lower_space(pointer); // that of the operand
     return generic;
 }
 
@@ -27,7 +27,7 @@ IrInstruction *lower_offset(Lowering *l, IrInstruction *pointer, int64_t bytes)
     if (bytes == 0)
         return pointer;
     IrInstruction *moved = lower_emit1(l, IR_OFFSET, pointer->type, pointer);
-    moved->space = space_of(pointer);
+    moved->space = lower_space(pointer);
     moved->integer = bytes;
     return moved;
 }
@@ -50,7 +50,7 @@ IrInstruction *lower_moved(Lowering *l, IrInstruction *pointer, const Type *type
         is_signed = true;
     }
     IrInstruction *moved = lower_emit2(l, IR_OFFSET, pointer->type, pointer, index);
-    moved->space = space_of(pointer);
+    moved->space = lower_space(pointer);
     moved->scale = (uint32_t)size;
     moved->flags |= (is_signed ? IR_SIGNED : 0) | IR_NO_WRAP;
     return moved;
@@ -103,7 +103,7 @@ static Address lower_reference(Lowering *l, IrInstruction *holder, const Type *t
 {
     IrInstruction *load = lower_emit1(l, IR_LOAD, IR_B64, holder);
     load->memory = IR_B64;
-    load->space = space_of(holder);
+    load->space = lower_space(holder);
     return address_of(load, type);
 }
 
@@ -124,7 +124,7 @@ static Address lower_conditional(Lowering *l, Expression *e)
         l->block = k ? if_false : if_true;
         IrInstruction *pointer = lower_generic(l, lower_lvalue(l, k ? e->right : e->left).pointer);
         IrInstruction *store = lower_emit2(l, IR_STORE, IR_VOID, slot, pointer);
-        store->space = space_of(slot);
+        store->space = lower_space(slot);
         store->memory = IR_B64;
         lower_jump(l, after);
     }
@@ -139,6 +139,13 @@ static uint32_t member_alignment(uint32_t outer, const Type *structure, uint64_t
     return (uint32_t)(offset && lowest < aligned ? lowest : aligned);
 }
 
+Address lower_part(Lowering *l, Address address, const Type *structure, uint64_t offset)
+{
+    address.pointer = lower_offset(l, address.pointer, (int64_t)offset);
+    address.alignment = member_alignment(address.alignment, structure, offset);
+    return address;
+}
+
 static Address lower_lvalue_inner(Lowering *l, Expression *e)
 {
     Address address;
@@ -150,9 +157,7 @@ static Address lower_lvalue_inner(Lowering *l, Expression *e)
     }
     case EXPRESSION_DEREFERENCE: return address_of(lower_pointer(l, e->left), e->type);
     case EXPRESSION_MEMBER:
-        address = lower_lvalue(l, e->left);
-        address.pointer = lower_offset(l, address.pointer, (int64_t)e->field->offset);
-        address.alignment = member_alignment(address.alignment, e->left->type, e->field->offset);
+        address = lower_part(l, lower_lvalue(l, e->left), e->left->type, e->field->offset);
         if (type_is_any_reference(e->field->type))
             return lower_reference(l, address.pointer, e->type);
         address.is_volatile |= (e->type->qualifiers & TYPE_VOLATILE) != 0;
@@ -197,7 +202,7 @@ IrInstruction *lower_load(Lowering *l, Address address, Type *type)
     IrInstruction *load = lower_emit1(l, IR_LOAD, value, address.pointer);
     load->memory = (uint8_t)value;
     load->alignment = address.alignment;
-    load->space = space_of(address.pointer);
+    load->space = lower_space(address.pointer);
     load->flags |= (address.is_volatile ? IR_VOLATILE : 0) | (type_is_signed(type) ? IR_SIGNED : 0);
     return load;
 }
@@ -207,217 +212,11 @@ void lower_store(Lowering *l, Address address, Type *type, IrInstruction *value)
     IrInstruction *store = lower_emit2(l, IR_STORE, IR_VOID, address.pointer, value);
     store->memory = (uint8_t)lower_type(type);
     store->alignment = address.alignment;
-    store->space = space_of(address.pointer);
+    store->space = lower_space(address.pointer);
     store->flags |= address.is_volatile ? IR_VOLATILE : 0;
 }
 
 // ---- objects
-
-static const Type *vector_element(const Type *type) // the element type of a vector type such as float4; NULL: not a vector type
-{
-    const Record *r = type->kind == TYPE_RECORD ? type->record : NULL;
-    if (!r || r->is_union || (r->field_count != 2 && r->field_count != 4) || type->alignment < type->size || type->size > 16)
-        return NULL;
-    const Type *element = r->fields[0].type;
-    if (!type_is_arithmetic(element) || element->kind == TYPE_BOOL || element->size * r->field_count != type->size)
-        return NULL;
-    for (uint32_t k = 1; k < r->field_count; k++)
-        if (type_bare((Type *)r->fields[k].type) != type_bare((Type *)element))
-            return NULL;
-    return element;
-}
-
-static void load_vector(Lowering *l, Address from, uint32_t count, const Type *element, IrInstruction **values)
-{
-    IrInstruction *load = lower_emit1(l, IR_LOAD_VECTOR, IR_VOID, from.pointer);
-    load->memory = (uint8_t)lower_type(element);
-    load->count = (uint8_t)count;
-    load->space = space_of(from.pointer);
-    load->flags |= from.is_volatile ? IR_VOLATILE : 0;
-    for (uint32_t k = 0; k < count; k++) {
-        values[k] = lower_emit1(l, IR_ELEMENT, lower_type(element), load);
-        values[k]->index = k;
-    }
-}
-
-static void store_vector(Lowering *l, Address to, uint32_t count, const Type *element, IrInstruction *const *values)
-{
-    IrInstruction *operands[5] = {to.pointer};
-    for (uint32_t k = 0; k < count; k++)
-        operands[k + 1] = values[k];
-    IrInstruction *store = lower_emit(l, IR_STORE_VECTOR, IR_VOID, count + 1, operands);
-    store->memory = (uint8_t)lower_type(element);
-    store->count = (uint8_t)count;
-    store->space = space_of(to.pointer);
-    store->flags |= to.is_volatile ? IR_VOLATILE : 0;
-}
-
-enum { MAX_COPIED_MEMBERS = 8, MAX_COPIED_VALUES = 64 };
-
-typedef struct Copied { // the scalars of a struct
-    IrInstruction *values[MAX_COPIED_VALUES];
-    uint32_t count;
-} Copied;
-
-static void copy_scalar(Lowering *l, Address address, Type *type, Copied *copied, bool stores)
-{
-    if (stores)
-        lower_store(l, address, type, copied->values[copied->count]);
-    else
-        copied->values[copied->count] = lower_load(l, address, type);
-    copied->count++;
-}
-
-static Address part_at(Lowering *l, Address address, const Type *type, uint64_t offset)
-{
-    address.pointer = lower_offset(l, address.pointer, (int64_t)offset);
-    address.alignment = member_alignment(address.alignment, type, offset);
-    return address;
-}
-
-// The alignment that a type has by its scalars, without alignas.
-static uint32_t natural_alignment(const Type *type)
-{
-    if (type->kind == TYPE_ARRAY)
-        return natural_alignment(type->target);
-    if (type->kind != TYPE_RECORD)
-        return type->alignment ? type->alignment : 1;
-    uint32_t alignment = 1;
-    for (uint32_t k = 0; k < type->record->field_count; k++) {
-        const uint32_t own = natural_alignment(type->record->fields[k].type);
-        alignment = own > alignment ? own : alignment;
-    }
-    return alignment;
-}
-
-// Copies the bytes after the last member. They become a vector: after a char one with it; where they cannot, they are left out.
-static void copy_padding(Lowering *l, Address address, const Type *type, uint64_t begin, Copied *copied, bool stores)
-{
-    const Record *r = type->record;
-    const Type *last = r->field_count ? r->fields[r->field_count - 1].type : NULL;
-    if (!last || type->alignment > natural_alignment(type) || (last->size == 1 && (last->kind == TYPE_BOOL || type->size - begin > 3)))
-        return;
-    const bool is_signed = last->kind == TYPE_CHAR || last->kind == TYPE_SIGNED_CHAR;
-    Type *byte = type_basic(l->compiler, is_signed ? TYPE_SIGNED_CHAR : TYPE_UNSIGNED_CHAR);
-    for (; begin < type->size; begin++)
-        copy_scalar(l, part_at(l, address, type, begin), byte, copied, stores);
-}
-
-// Loads or stores all scalars of a struct.
-static void copy_members(Lowering *l, Address address, const Type *type, Copied *copied, bool stores)
-{
-    const Record *r = type->record;
-    const Type *element = vector_element(type);
-    if (element && stores)
-        store_vector(l, address, r->field_count, element, &copied->values[copied->count]);
-    else if (element)
-        load_vector(l, address, r->field_count, element, &copied->values[copied->count]);
-    if (element) {
-        copied->count += r->field_count;
-        return;
-    }
-    uint64_t end = 0;
-    for (uint32_t k = 0; k < r->field_count; k++) {
-        Type *member = type_bare(r->fields[k].type);
-        if (type_is_any_reference(member))
-            member = type_pointer(l->compiler, member->target);
-        const Address part = part_at(l, address, type, r->fields[k].offset);
-        if (member->kind == TYPE_RECORD)
-            copy_members(l, part, member, copied, stores);
-        else
-            copy_scalar(l, part, member, copied, stores);
-        end = r->fields[k].offset + member->size;
-    }
-    copy_padding(l, address, type, end, copied, stores);
-}
-
-// Whether there is padding between members, or more than the scalars' alignment needs after them.
-static bool has_gaps(const Type *type)
-{
-    const Record *r = type->record;
-    uint64_t end = 0;
-    for (uint32_t k = 0; k < r->field_count; k++) {
-        if (r->fields[k].offset != end)
-            return true;
-        end += r->fields[k].type->size;
-    }
-    return type->alignment > natural_alignment(type) && end != type->size;
-}
-
-// A small struct without arrays and unions is copied member by member, as nvcc does.
-static bool is_simple(const Type *type, uint32_t *members)
-{
-    if (type->kind != TYPE_RECORD)
-        return type->kind != TYPE_ARRAY && ++*members <= MAX_COPIED_MEMBERS;
-    const Record *r = type->record;
-    if (r->is_union)
-        return false;
-    for (uint32_t k = 0; k < r->field_count; k++)
-        if (!is_simple(r->fields[k].type, members))
-            return false;
-    return true;
-}
-
-// Whether a struct, which may have unions and arrays, has gaps in it.
-static bool has_gaps_inside(const Type *type)
-{
-    if (type->kind == TYPE_ARRAY)
-        return has_gaps_inside(type->target);
-    if (type->kind != TYPE_RECORD || type->record->is_union)
-        return false;
-    bool found = has_gaps(type);
-    for (uint32_t k = 0; k < type->record->field_count && !found; k++)
-        found = has_gaps_inside(type->record->fields[k].type);
-    return found;
-}
-
-static bool is_copied_by_members(const Type *type)
-{
-    uint32_t members = 0;
-    return vector_element(type) || (type->kind == TYPE_RECORD && is_simple(type, &members));
-}
-
-Address lower_assign_record(Lowering *l, Expression *assignment, Address from)
-{
-    Type *type = type_bare(assignment->left->type);
-    const bool by_members = type->record->field_count && is_copied_by_members(type);
-    Copied copied = {.count = 0};
-    if (by_members)
-        copy_members(l, from, type, &copied, false);
-    const Address to = lower_lvalue(l, assignment->left);
-    lower_set_line(l, assignment->start);
-    copied.count = 0;
-    if (by_members)
-        copy_members(l, to, type, &copied, true);
-    else
-        lower_copy(l, to, from, type);
-    return to;
-}
-
-void lower_copy(Lowering *l, Address to, Address from, Type *type)
-{
-    type = type_bare(type);
-    if (type_is_any_reference(type))
-        type = type_pointer(l->compiler, type->target);
-    if (type->kind != TYPE_RECORD && type->kind != TYPE_ARRAY) {
-        lower_store(l, to, type, lower_load(l, from, type));
-        return;
-    }
-    if (type->kind == TYPE_RECORD && type->record->field_count == 0)
-        return;
-    if (is_copied_by_members(type)) {
-        Copied copied = {.count = 0};
-        copy_members(l, from, type, &copied, false);
-        copied.count = 0;
-        copy_members(l, to, type, &copied, true);
-    } else {
-        IrInstruction *copy = lower_emit2(l, IR_COPY, IR_VOID, to.pointer, from.pointer);
-        copy->memory_bytes = (uint32_t)type->size;
-        copy->alignment = type->alignment;
-        copy->memory = has_gaps_inside(type) ? IR_B32 : IR_VOID;
-        copy->flags |= to.is_volatile || from.is_volatile ? IR_VOLATILE : 0;
-    }
-}
 
 static void zero_bytes(Lowering *l, Address address, uint64_t bytes, uint32_t alignment)
 {
@@ -428,7 +227,7 @@ static void zero_bytes(Lowering *l, Address address, uint64_t bytes, uint32_t al
         while (size <= alignment && at + size <= bytes) {
             IrInstruction *store = lower_emit2(l, IR_STORE, IR_VOID, lower_offset(l, address.pointer, (int64_t)at), lower_integer(l, types[k], 0));
             store->memory = (uint8_t)types[k];
-            store->space = space_of(address.pointer);
+            store->space = lower_space(address.pointer);
             at += size;
         }
     }

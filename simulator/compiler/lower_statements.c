@@ -144,7 +144,7 @@ static void lower_return(Lowering *l, Statement *s)
     IrInstruction *value = NULL;
     lower_set_line(l, s->position);
     if (s->expression && l->result)
-        lower_initialisation(l, (Address){l->result, false, 0}, result, s->expression);
+        lower_passed(l, (Address){l->result, false, 0}, result, s->expression);
     else if (s->expression && type_is_any_reference(result))
         value = lower_generic(l, lower_lvalue(l, s->expression).pointer);
     else if (s->expression && result->kind == TYPE_VOID)

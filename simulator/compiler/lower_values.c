@@ -156,13 +156,50 @@ IrInstruction *lower_condition(Lowering *l, Expression *e)
 
 // ---- assignments
 
+// Whether an expression only reads variables, so that it may be evaluated before or after another one.
+static bool is_plain(const Expression *e)
+{
+    switch (e->kind) {
+    case EXPRESSION_CONSTANT: case EXPRESSION_VARIABLE: case EXPRESSION_BUILTIN: return true;
+    case EXPRESSION_MEMBER: case EXPRESSION_DEREFERENCE: case EXPRESSION_LOAD: case EXPRESSION_DECAY: case EXPRESSION_CONVERT: return is_plain(e->left);
+    case EXPRESSION_OFFSET: case EXPRESSION_ADD: case EXPRESSION_SUBTRACT: case EXPRESSION_MULTIPLY: case EXPRESSION_LESS: case EXPRESSION_GREATER:
+    case EXPRESSION_LESS_EQUAL: case EXPRESSION_GREATER_EQUAL: case EXPRESSION_EQUAL: case EXPRESSION_NOT_EQUAL: return is_plain(e->left) && is_plain(e->right);
+    default: return false;
+    }
+}
+
+static bool is_plain_choice(const Expression *e)
+{
+    return e->kind == EXPRESSION_CONDITIONAL && e->is_lvalue && is_plain(e->condition) && is_plain(e->left) && is_plain(e->right);
+}
+
+// Assigns one of two records: each in a branch of its own, as nvcc does, not through a pointer.
+static Address lower_assign_choice(Lowering *l, Expression *assignment, Expression *choice)
+{
+    const Address to = lower_lvalue(l, assignment->left);
+    IrBlock *if_true = lower_block(l), *if_false = lower_block(l), *after = lower_block(l);
+    lower_condition_to(l, choice->condition, if_true, if_false);
+    lower_set_line(l, assignment->start);
+    l->block = if_true;
+    lower_copy(l, to, lower_lvalue(l, choice->left), assignment->left->type);
+    lower_jump(l, after);
+    l->block = if_false;
+    lower_copy(l, to, lower_lvalue(l, choice->right), assignment->left->type);
+    lower_jump(l, after);
+    l->block = after;
+    return to;
+}
+
 static Address lower_assign(Lowering *l, Expression *e, IrInstruction **value)
 {
     Type *type = type_bare(e->left->type);
     *value = NULL;
     if (type->kind == TYPE_RECORD) {
-        const Address from = e->right->kind == EXPRESSION_COPY ? lower_lvalue(l, e->right->left) : lower_lvalue(l, e->right);
-        return lower_assign_record(l, e, from);
+        Expression *right = e->right->kind == EXPRESSION_COPY ? e->right->left : e->right;
+        const bool is_left_plain = is_plain(e->left);
+        if (is_plain_choice(right) && is_left_plain)
+            return lower_assign_choice(l, e, right);
+        return lower_assign_record(l, e, lower_lvalue(l, right), right->kind == EXPRESSION_CALL && !right->is_lvalue, is_left_plain);
     }
     *value = lower_value(l, e->right);
     const Address address = lower_lvalue(l, e->left);

@@ -16,7 +16,7 @@ from book import contents
 ROOT = Path(__file__).resolve().parents[2]
 SITE = ROOT / "site"
 built = pytest.mark.skipif(not (SITE / "index.html").exists() or not find_spec("playwright"), reason="make test-book has the book and the browser")
-PAGES = ["index.html", "README.html", "ten-minutes/README.html", "step03_sequential/README.html", "step07_gridstride/README.html", "docs/words.html", "scan/step08_lookback/README.html"]
+PAGES = ["index.html", "README.html", "ten-minutes/README.html", "step03_sequential/README.html", "step07_gridstride/README.html", "docs/words.html", "scan/step06_lookback/README.html"]
 PHONE, DESK = {"width": 380, "height": 800}, {"width": 1280, "height": 900}
 # Each page is looked at in both colours and both windows; the frame that all have, in all four looks.
 LOOKS = [[("light", DESK), ("dark", PHONE)], [("dark", DESK), ("light", PHONE)]]
@@ -239,7 +239,7 @@ def test_pages_fit_windows(browser, page):
 
 @built
 @pytest.mark.skipif(not (ROOT / "book/player/simulator.js").exists(), reason="the page's simulator was not built: make stage")
-@pytest.mark.parametrize("page", ["step03_sequential/README", "scan/step08_lookback/README"])
+@pytest.mark.parametrize("page", ["step03_sequential/README", "scan/step06_lookback/README"])
 def test_a_lesson_asks_before_its_player_answers(page):
     """Broken: the counters are above the questions, or in a fold, in which the player never starts."""
     text = (SITE / f"{page}.html").read_text(encoding="utf-8")
@@ -291,8 +291,8 @@ def test_time_stays_at_hand_on_a_phone(browser):
 @built
 def test_a_link_leads_to_a_line_of_a_whole_program(browser):
     """Broken: a program's page lacks the harness that its ladder shares, or a link to a line leads to the top."""
-    tab = opened(browser, "scan/step07_chained/scan.cu.html#L200")
-    assert tab.locator("pre.source").evaluate("(block) => block.textContent") == (ROOT / "scan/step07_chained/scan.cu").read_text(encoding="utf-8")
+    tab = opened(browser, "scan/step07_ahead/scan.cu.html#L200")
+    assert tab.locator("pre.source").evaluate("(block) => block.textContent") == (ROOT / "scan/step07_ahead/scan.cu").read_text(encoding="utf-8")
     tab.wait_for_function("document.getElementById('L200').getBoundingClientRect().top < innerHeight")
 
 

@@ -96,3 +96,28 @@ def test_lanes_that_wait_for_a_lock_meet_its_owner(tmp_path):
     label = re.search(r"^(\$\w+):(?:(?!^\$).)*atom", made, re.M | re.S)[1]
     repeats = [at.start() for at in re.finditer(rf"bra(?:\.uni)?\s+{re.escape(label)};", made)]
     assert len(repeats) == 1 and repeats[0] > made.rindex("atom")
+
+
+COPIES = {  # the members of a struct -> the bytes of the loads and stores of its copy, as nvcc's
+    "int a; double b;": [8, 8],  # with a gap: word by word
+    "char a; int b;": [4, 4],
+    "float x, y, z; bool b;": [4, 4, 4, 4],  # the last member with the padding after it
+    "double a; char b;": [8, 8],
+    "short a; char b;": [2, 2],
+    "int a; union { int b; double c; };": [4, 4, 8],  # a union, and the gap before it
+}
+
+
+def accessed(ptx, access):
+    """The bytes of each access, in order of their offsets."""
+    found = re.findall(access + r"\.global(?:\.v(\d))?\.[usf](\d+)\s+.*?\[%rd\d+(?:\+(\d+))?\]", ptx)
+    return [int(count or 1) * int(bits) // 8 for count, bits, _ in sorted(found, key=lambda part: int(part[2] or 0))]
+
+
+@pytest.mark.parametrize("members, parts", COPIES.items(), ids=COPIES)
+def test_a_struct_is_copied_with_its_padding(members, parts, tmp_path):
+    """Broken: a copy leaves out bytes that nvcc copies, or needs more accesses."""
+    source = tmp_path / "copy.cu"
+    source.write_text(f"struct S {{ {members} }};\n__global__ void copy(const S *from, S *to) {{ to[threadIdx.x] = from[threadIdx.x]; }}\n")
+    made = subprocess.run([pass_examples.COMPILE, source, "-o", "-"], capture_output=True, text=True, check=True).stdout
+    assert accessed(made, "ld") == parts and accessed(made, "st") == parts

@@ -50,7 +50,7 @@ def test_harness_is_the_same_everywhere(source):
 @pytest.mark.parametrize("before, after", list(zip(STEPS, STEPS[1:])), ids=lambda step: step.name)
 def test_a_step_changes_only_its_idea(before, after, tmp_path):
     """Broken: the diff of a step, its lesson, has grown noise."""
-    assert 0 < changed_lines(before / "scan.cu", after / "scan.cu", tmp_path) <= min(step_pages.about(after).changed_lines, 120)
+    assert 0 < changed_lines(before / "scan.cu", after / "scan.cu", tmp_path) <= min(step_pages.about(after).changed_lines, 100)
 
 
 @pytest.mark.parametrize("source", PROGRAMS, ids=name)
@@ -74,7 +74,7 @@ def test_a_scan_is_right_at_any_size(source, options):
         assert result.returncode == 0 and (row[0], row[2], row[-1], len(row)) == (source.parent.name, str(n), "PASS", 11), (n, result.stderr)
 
 
-@pytest.mark.parametrize("source", PROGRAMS[7:-1], ids=name)
+@pytest.mark.parametrize("source", PROGRAMS[6:-1], ids=name)
 @pytest.mark.builds("build/sim/scan/{source.parent.name}/scan")
 def test_a_scan_is_right_when_blocks_interleave(source):
     """Broken: a block adds up the wrong aggregates. (One after the other, the first block draws all tiles.)"""
@@ -95,21 +95,22 @@ def test_bad_arguments(arguments):
 # Each planted error: the step, the original text, its replacement, and the environment that exposes it.
 # With interleaved blocks (SIM_TOGETHER) a block polls a status word before another has written it; in a shuffled order some blocks pause, and others have to wait.
 MISTAKES = {
-    "an element dropped at the tile's edge": ("step06_reducefirst", "items[k].z + items[k].w;\n    return sum;",
+    "an element dropped at the tile's edge": ("step05_reducefirst", "items[k].z + items[k].w;\n    return sum;",
                                               "items[k].z + (threadIdx.x * VECTORS + k < TILE / 4 - 1 ? items[k].w : 0);\n    return sum;", {}),
-    "exclusive ignored": ("step06_reducefirst", "*items = exclusive ? make_float4(prefix, x, y, z) :", "*items =", {}),
-    "the prefix not passed on": ("step07_chained", "publish(status + tile, tile_prefix + aggregate)", "publish(status + tile, aggregate)", {}),
-    "the flag set before the value": ("step07_chained", "publish(status + tile, tile_prefix + aggregate);",
-                                      "publish(status + tile, 0.0f); for (int k = 0; k < 99; k++) __nanosleep(k); publish(status + tile, tile_prefix + aggregate);", INTERLEAVED),
-    "an aggregate published as a prefix": ("step08_lookback", "publish(status + tile, AGGREGATE, aggregate);", "publish(status + tile, PREFIX, aggregate);", INTERLEAVED),
-    "no barrier before the sums are overwritten": ("step09_resident", "    __syncthreads(); // all threads have read the previous scan's sums\n", "", {}),
-    "a fallback adds up the wrong tile": ("step17_shapes", "publish(status + tile, launch, sum);", "publish(status + tile, launch, sum + 1.0f);", {"SIM_BLOCK_ORDER": "1"}),
-    "a status word not polled until valid": ("step07_chained", "} while (seen >> 32 == 0);", "} while (false);", INTERLEAVED | {"SIM_BLOCK_ORDER": "7", "SIM_SMS": "1"}),
-    "status words of old launches accepted": ("step14_noclear", "all_valid && seen[k] >> 32 == launch;", "all_valid && seen[k] >> 32 != 0;", {}),
+    "exclusive ignored": ("step05_reducefirst", "*items = exclusive ? make_float4(prefix, x, y, z) :", "*items =", {}),
+    "the prefix not passed on": ("step06_lookback", "publish(status + tile, launch + 1, sum + aggregate)", "publish(status + tile, launch + 1, aggregate)", {}),
+    "the flag set before the value": ("step06_lookback", "publish(status + tile, launch, aggregate);",
+                                      "{ publish(status + tile, launch, 0.0f); for (int k = 0; k < 99; k++) __nanosleep(k); publish(status + tile, launch, aggregate); }",
+                                      INTERLEAVED | {"SIM_BLOCK_ORDER": "7", "SIM_SMS": "1"}),
+    "an aggregate published as a prefix": ("step06_lookback", "publish(status + tile, launch, aggregate);", "publish(status + tile, launch + 1, aggregate);", INTERLEAVED),
+    "no barrier before the sums are overwritten": ("step07_ahead", "    __syncthreads(); // all threads have read the previous scan's sums\n", "", {}),
+    "a fallback adds up the wrong tile": ("step11_small", "publish(status + tile, launch, sum);", "publish(status + tile, launch, sum + 1.0f);", {"SIM_BLOCK_ORDER": "1", "SIM_SMS": "16"}),
+    "a status word not polled until valid": ("step06_lookback", "} while ((int)(seen >> 32) < (int)launch);", "} while (false);", INTERLEAVED | {"SIM_BLOCK_ORDER": "7", "SIM_SMS": "1"}),
+    "status words of old launches accepted": ("step10_specialised", "missing |= (seen[k] >> 32 != launch) << k;", "missing |= (seen[k] >> 32 == 0) << k;", {}),
 }
 
 
-# Lines of step 13 without which the sums happen to be right here, and the checker's message if they are missing.
+# Lines of step 10 without which the sums happen to be right here, and the checker's message if they are missing.
 UNORDERED = {
     "no wait for the bulk copy": ("    ptx::cp_async_bulk_wait_group_read(ptx::n32_t<0>());\n", "wait for the asynchronous copy between the two accesses"),
     "no proxy fence before a bulk copy": ("        ptx::fence_proxy_async(ptx::space_shared); // make the writes visible to TMA\n", "add a fence.proxy.async between"),
@@ -126,8 +127,9 @@ def changed(step, good, bad):
 
 @pytest.fixture(scope="module")
 def planted(tmp_path_factory):
-    wrong = {what: changed(*MISTAKES[what][:3]) for what in MISTAKES} | {what: changed("step13_specialised", line, "") for what, (line, _) in UNORDERED.items()}
-    return build_together(wrong, tmp_path_factory.mktemp("planted") / "scan")
+    wrong = {what: changed(*MISTAKES[what][:3]) for what in MISTAKES} | {what: changed("step10_specialised", line, "") for what, (line, _) in UNORDERED.items()}
+    older = changed(STEPS[-1].name, "kernel.ptxVersion >= 90", "false").replace("#if __CUDA_ARCH__ >= 900", "#if false")
+    return build_together(wrong | {"an older GPU": older}, tmp_path_factory.mktemp("planted") / "scan")
 
 
 @pytest.mark.parametrize("what", MISTAKES)
@@ -147,6 +149,13 @@ def test_unordered_accesses_are_reported(what, planted):
     assert result.returncode == 88 and UNORDERED[what][1] in result.stderr, result.stderr
 
 
+@needs_simulator
+def test_an_older_gpu_scans_large_arrays(planted):
+    """Broken: on a GPU without TMA the last step's kernel for large arrays is wrong, has a race, or is launched with another block size."""
+    result = run(planted, "an older GPU", "--csv", 300001, **INTERLEAVED)
+    assert result.returncode == 0 and "PASS" in result.stdout, result.stderr
+
+
 @longer
 def test_the_pipeline_fits_on_every_gpu_with_tma(tmp_path):
     """Broken: the last step needs more shared memory than the 99 KB of a block with compute capability 12.0."""
@@ -160,22 +169,22 @@ def test_the_pipeline_fits_on_every_gpu_with_tma(tmp_path):
 def test_a_step_is_run_by_its_number(tmp_path):
     """Broken: make step03 LADDER=scan runs the sum, or counts the harness's kernels, or EXCLUSIVE=1 does not arrive."""
     for exclusive, elements in (("0", 9000), ("1", 9001)):
-        result = make("step07", "DEVICE=sim", f"N={elements}", f"EXCLUSIVE={exclusive}", f"RESULTS={tmp_path}")
+        result = make("step06", "DEVICE=sim", f"N={elements}", f"EXCLUSIVE={exclusive}", f"RESULTS={tmp_path}")
         assert result.returncode == 0 and result.stdout.splitlines()[-1] == "1 passed, 0 failed, 0 skipped", result.stderr
-        with open(tmp_path / "step07-counters.csv", newline="") as file:
-            assert [(row["step"], row["kernel"]) for row in csv.DictReader(file)] == [("step07_chained", "scan_tiles")]
+        with open(tmp_path / "step06-counters.csv", newline="") as file:
+            assert [(row["step"], row["kernel"]) for row in csv.DictReader(file)] == [("step06_lookback", "scan_tiles")]
     shown = make("-n", "run-all", "DEVICE=gpu", "EXCLUSIVE=1").stdout
     assert " --exclusive --elements " in shown and "make diff LADDER=scan STEP=01, and scan/step01_hillissteele/README.md" in shown
 
 
-@pytest.mark.builds("build/sim/scan/step07_chained/scan")
+@pytest.mark.builds("build/sim/scan/step06_lookback/scan")
 def test_a_sweep_goes_on_where_it_stopped(tmp_path):
     """Broken: make sweep LADDER=scan counts the harness's kernels, or a second one starts from scratch."""
-    sweep = [sys.executable, "-m", "scripts.ladder.sweep", "--simulated", "--output", tmp_path / "sweep.csv", simulated(PROGRAMS[7])]
+    sweep = [sys.executable, "-m", "scripts.ladder.sweep", "--simulated", "--output", tmp_path / "sweep.csv", simulated(PROGRAMS[6])]
     assert subprocess.run(sweep, env=SMALL).returncode == 0
     with open(tmp_path / "sweep.csv", newline="") as file:
         rows = list(csv.DictReader(file))
-    assert {(row["step"], row["launches"], row["status"]) for row in rows} == {("step07_chained", "1", "PASS")}
+    assert {(row["step"], row["launches"], row["status"]) for row in rows} == {("step06_lookback", "1", "PASS")}
     assert "there already" in subprocess.run(sweep, env=SMALL, capture_output=True, text=True).stdout
 
 
@@ -189,15 +198,15 @@ def test_typing_errors_are_explained(arguments):
 
 def test_diff_shows_a_step():
     """Broken: make diff LADDER=scan shows a step of the other ladder."""
-    shown = make("diff", "STEP=08").stdout
-    assert shown.startswith("--- scan/step07_chained/scan.cu\n+++ scan/step08_lookback/scan.cu\n")
+    shown = make("diff", "STEP=06").stdout
+    assert shown.startswith("--- scan/step05_reducefirst/scan.cu\n+++ scan/step06_lookback/scan.cu\n")
 
 
 # ---- The charts and the pages
 
 def test_the_look_back_goes_over_several_tiles():
-    """Broken: the figure of step 08 shows what no run did."""
-    found = picture_scan.looks(picture_scan.together("step08_lookback", 28 * 8192, 2))
+    """Broken: the figure of step 06 shows what no run did."""
+    found = picture_scan.looks(picture_scan.together("step06_lookback", 28 * 8192, 2))
     of_15 = {tile: written for looker, tile, written in found if looker == 15}
     assert of_15[7] == 2 and {of_15[tile] for tile in range(8, 15)} == {1}  # an aggregate first, then a prefix
 
@@ -213,7 +222,7 @@ RESULTS = {
                     "1024,2.0,3.0,1.0,1.5,4.0,2.7,8.2,5.5\n4096,4.0,5.0,2.0,1.0,8.2,6.5,16.4,32.8\n", "over-n"),
     "bytes": ("step,elements,read_bytes_per_element,written_bytes_per_element\nstep00_baseline,1024,4.1,4\nreference_cub,1024,4,4\n", "bytes"),
     "counters": ("step,kernel,warp_instructions,global_load_sectors,global_store_sectors,status\n"
-                 "step09_resident,scan_tiles,9,200,300,PASS\nstep10_bulk,scan_tiles,9,0,0,PASS\n", "simulated"),
+                 "step07_ahead,scan_tiles,9,200,300,PASS\nstep08_bulk,scan_tiles,9,0,0,PASS\n", "simulated"),
 }
 
 

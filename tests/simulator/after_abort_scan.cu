@@ -1,4 +1,4 @@
-// after_abort_scan: step 14 of the prefix sum, after a launch was aborted when its blocks had drawn tiles.
+// after_abort_scan: step 10 of the prefix sum, after a launch was aborted when its blocks had drawn tiles.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -11,7 +11,7 @@
 #pragma nv_diag_suppress 940 // the renamed main of the step ends without a return
 #pragma GCC diagnostic ignored "-Wreturn-type"
 namespace step {
-#include "../../scan/step14_noclear/scan.cu"
+#include "../../scan/step10_specialised/scan.cu"
 }
 using step::check;
 
@@ -46,9 +46,9 @@ int main()
         fprintf(stderr, "FAIL: wrong before anything was aborted\n");
         return EXIT_FAILURE;
     }
-    const long long blocks = step::resident_blocks();
+    const long long blocks = step::resident_blocks(step::scan_tiles, step::THREADS, sizeof(step::Pipeline));
     float *in = allocate(ELEMENTS), *out = allocate(ELEMENTS), *scratch = allocate(step::scratch_count(TOO_MANY));
-    step::scan_tiles<<<blocks, step::ALL_THREADS, sizeof(step::Pipeline)>>>(in, out, TOO_MANY, false, (step::Status *)scratch, 77);
+    step::scan_tiles<<<blocks, step::THREADS, sizeof(step::Pipeline)>>>(in, out, TOO_MANY, false, (step::Status *)scratch, 77);
     if (cudaDeviceSynchronize() == cudaSuccess) {
         printf("SKIP: reading past the end of the array was no error here\n");
         return 0;
@@ -59,7 +59,7 @@ int main()
         printf("PASS: only a new process can go on\n");
         return 0;
     }
-    step::resident_blocks(); // sets the kernel's shared memory limit, which the reset has cleared
+    step::resident_blocks(step::scan_tiles, step::THREADS, sizeof(step::Pipeline)); // sets the kernel's shared memory limit, which the reset has cleared
     if (!scans_ones()) {
         fprintf(stderr, "FAIL: wrong after an aborted launch\n");
         return EXIT_FAILURE;

@@ -18,6 +18,7 @@ import pytest
 
 
 from drywarp.judge import cgroup
+from drywarp.judge import check
 from drywarp.judge import check_device
 from drywarp.judge import classroom
 from drywarp.judge import judging
@@ -122,6 +123,9 @@ def run(*arguments, **environment):
                           capture_output=True, text=True, env=os.environ | environment, timeout=200)
 
 
+FEW = dataclasses.replace(shapes.REDUCE, sizes=(257, 513, 4097, shapes.COUNTED_AT))
+
+
 def judged(folder, text, *arguments):
     (folder / "reduce.cu").write_text(text)
     result = run(folder / "reduce.cu", *arguments)
@@ -152,18 +156,19 @@ def test_fewer_instructions_do_not_mean_less_time():
 
 def test_a_mistake_in_another_order_is_reported(tmp_path):
     """Broken: warps come in one order only, so that a fence is not missed that is missing in the first one; or where none is, one is missed."""
-    few = dataclasses.replace(shapes.REDUCE, sizes=(4097, shapes.COUNTED_AT))
     for text, findings in ((LOCKED, 1), (LOCKED.replace("if (threadIdx.x > 0)", ""), 0)):
         (tmp_path / "reduce.cu").write_text(text)
-        answer = judging.checked(tmp_path / "reduce.cu", options(shape=few))
-        assert answer.built and answer.right == 2 and len(answer.findings) == findings, list(words.lines_about(answer, "reduce.cu"))
+        answer = judging.checked(tmp_path / "reduce.cu", options(shape=FEW))
+        assert answer.built and answer.right == len(FEW.sizes) and len(answer.findings) == findings, list(words.lines_about(answer, "reduce.cu"))
 
 
 def test_a_wrong_size_is_named(tmp_path):
     """Broken: an error at one size is missed, its reason not guessed, an out-of-bounds access not reported, or it hides later errors."""
-    status, said = judged(tmp_path, WRONG)
+    (tmp_path / "reduce.cu").write_text(WRONG)
+    answer = judging.checked(tmp_path / "reduce.cu", options(shape=FEW))
+    said = "\n".join(words.lines_about(answer, "reduce.cu"))
     lines = dict(re.findall(r"^n = ([\d,]+) \.+ (.*)$", said, re.M))
-    assert status == 1 and len(lines) == DRAWN
+    assert answer.status == verdicts.WRONG and len(lines) == len(FEW.sizes)
     assert re.fullmatch(r"wrong: [-+.e\d]+, expected [-+.e\d]+: the last element is missing", lines.pop("257"))
     assert lines.pop("513").startswith("wrong: ") and "reduce.cu:8" in said  # out of bounds
     assert set(lines.values()) == {"correct"}
@@ -294,7 +299,7 @@ def test_a_students_grade():
 
 # ---- A folder of them, and bad input
 
-def test_a_folder(tmp_path):
+def test_a_folder(tmp_path, capsys):
     """Broken: the table of a class lacks a program, or a student who handed in none, says something else than the single answers, or blocks never share what they draw."""
     programs = {"anna/reduce.cu": RIGHT, "em\nil\udcff.cu": RACY, "=ben.cu": RIGHT.replace("sums[tid] = i < n", "sums[tid] = i < m"),
                 "carl.cu": '#include "/etc/passwd"\n' + RIGHT, "dora.cu": "int main() {}\n", "fritz.cu": QUEUE}
@@ -304,15 +309,16 @@ def test_a_folder(tmp_path):
     (tmp_path / "in/link.cu").symlink_to(ROOT / "step03_sequential/reduce.cu")
     (tmp_path / "in/gina").mkdir()
     (tmp_path / "in/gina/reduce.cpp").write_text(RIGHT)
-    result = run("--all", "--seconds", "150", "--output", tmp_path / "out/check.csv", tmp_path / "in")
-    assert result.returncode == 1 and result.stderr == "" and result.stdout.splitlines()[-1] == "1 passed, 6 failed", result.stdout
+    ours = options(shape=FEW, threads=1, seconds=150, jobs=2, judge=judging.whole_program, output=tmp_path / "out/check.csv", roster=None, gradescope=None, partial=0)
+    status, said = check.check_all(tmp_path / "in", ours), capsys.readouterr()
+    assert status == 1 and said.err == "" and said.out.splitlines()[-1] == "1 passed, 6 failed", said.out
     with open(tmp_path / "out/check.csv", newline="") as file:
         rows = {row["name"]: row for row in csv.DictReader(file)}
     assert set(rows) == {"anna/reduce.cu", "'=ben.cu", "carl.cu", "dora.cu", "em?il?.cu", "fritz.cu", "gina/"}
     anna, emil = rows.pop("anna/reduce.cu"), rows.pop("em?il?.cu")
     assert rows.pop("fritz.cu")["verdict"] in ("findings", "wrong")
-    assert [emil[key] for key in ("verdict", "sizes_passed", "findings")] == ["findings", str(DRAWN), "1"]
-    assert [anna[key] for key in ("verdict", "built", "sizes_passed", "sizes", "findings", "load_sectors")] == ["passed", "yes", str(DRAWN), str(DRAWN), "0", "8224"]
+    assert [emil[key] for key in ("verdict", "sizes_passed", "findings")] == ["findings", str(len(FEW.sizes)), "1"]
+    assert [anna[key] for key in ("verdict", "built", "sizes_passed", "sizes", "findings", "load_sectors")] == ["passed", "yes", *[str(len(FEW.sizes))] * 2, "0", "8224"]
     assert float(anna["seconds"]) > 0
     with open(tmp_path / "out/check/moodle.csv", newline="") as file:
         grades = {row["Username"]: (row["Grade"], row["Feedback"]) for row in csv.DictReader(file)}

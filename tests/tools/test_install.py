@@ -164,12 +164,14 @@ def test_the_source_archive_has_the_inputs_of_the_build():
 
 @pytest.mark.skipif(not shutil.which("cmake"), reason="there is no cmake")
 def test_a_project_finds_the_toolkit_before_it_enables_cuda(drywarp, tmp_path):
-    """Broken: find_package(CUDAToolkit) of a C++ project fails without nvcc in the PATH, or takes another nvcc."""
+    """Broken: find_package(CUDAToolkit) of a C++ project fails without nvcc in the PATH, or takes another nvcc; or -lcuda lacks the simulator."""
+    (tmp_path / "any.cpp").write_text('extern "C" int cuInit(unsigned);\nint main() { return cuInit(0); }\n')
     (tmp_path / "CMakeLists.txt").write_text("cmake_minimum_required(VERSION 3.18)\nproject(any LANGUAGES CXX)\nfind_package(CUDAToolkit REQUIRED)\n"
-                                             "message(STATUS found=${CUDAToolkit_NVCC_EXECUTABLE})\n")
+                                             "message(STATUS found=${CUDAToolkit_NVCC_EXECUTABLE})\nadd_executable(any any.cpp)\ntarget_link_libraries(any cuda)\n")
     toolchain = drywarp("cmake").stdout.strip()
     result = subprocess.run(["cmake", "-S", tmp_path, "-B", tmp_path / "build", f"-DCMAKE_TOOLCHAIN_FILE={toolchain}"], capture_output=True, text=True)
     assert result.returncode == 0 and "/bin/drywarp-nvcc\n" in result.stdout, result.stdout + result.stderr
+    assert subprocess.run(["make", "-s", "-C", tmp_path / "build"]).returncode == 0 and subprocess.run([tmp_path / "build/any"]).returncode == 0
 
 
 def test_a_link_to_drywarp_is_not_nvcc(tmp_path, monkeypatch):

@@ -63,7 +63,7 @@ def test_scans(tmp_path):
     assert wrong["256"].startswith("wrong: out[255] is not a number: it is uninitialised")
     assert re.fullmatch(r"wrong: out\[250\] is \S+, expected \S+; 7 of 257 are wrong: from element 250 on, the sum of the earlier elements is missing", wrong["257"])
     assert "511" not in wrong and "expected 0.0000, exclusive" in answer.sizes[511]  # on the line of 33: 1.0, which the first run has left in the scratch memory
-    assert re.search(r"warp instructions +[\d,]+ +294,936 +36,969", said), said
+    assert re.search(r"warp instructions +[\d,]+ +294,936 +88,842", said), said
 
 
 def test_scratch_memory_has_its_limits(tmp_path):
@@ -78,8 +78,8 @@ def test_scratch_memory_has_its_limits(tmp_path):
 def test_a_step_of_the_scan_counts_what_the_table_says(tmp_path):
     """Broken: the judge counts a step of the scan otherwise than tests/counters does, or finds fault with it."""
     few = dataclasses.replace(shapes.SCANS, sizes=(1, 513, shapes.COUNTED_AT), orders_at=3 * ((513,),))
-    answer, said = judged(tmp_path, "scan.cu", (ROOT / "scan/step03_runs/scan.cu").read_text(), few)
-    assert answer.status == verdicts.PASSED and answer.counters == words.step_counters(few)["step03_runs"], said
+    answer, said = judged(tmp_path, "scan.cu", (ROOT / "scan/step03_vectors/scan.cu").read_text(), few)
+    assert answer.status == verdicts.PASSED and answer.counters == words.step_counters(few)["step03_vectors"], said
 
 
 def test_another_shape_is_refused_in_a_line(tmp_path):

@@ -3,6 +3,7 @@
 import dataclasses
 import itertools
 import os
+import struct
 import types
 import zipfile
 
@@ -336,11 +337,11 @@ def test_headers_of_a_forbidden_library(tmp_path):
 # ---- Results that are right for the judge's data, calls and counters only
 
 SUM = """
-__global__ void sum(const float *in, float *out, long long n, int units)
+__global__ void sum(const float *in, float *out, long long n)
 {
     float total = 0;
     for (long long i = 0; i < n; i++)
-        total += units ? (float)(int)(in[i] * units) / units : in[i];
+        total += in[i];
     *out = total;
 }
 __global__ void repeat(const float *from, float *out) { *out = *from; }
@@ -350,13 +351,12 @@ static void launch(const float *in, float *out, long long n)
     ADDS
 }
 """
-SIXTEENTHS = "sum<<<1, 1>>>(in, out, n, 16);"
 KEEPS = """static float *kept;
     static const float *last;
     static long long size;
     if (in == last && n == size)
         return repeat<<<1, 1>>>(kept, out);
-    sum<<<1, 1>>>(in, out, n, 0);
+    sum<<<1, 1>>>(in, out, n);
     if (!kept)
         cudaMalloc(&kept, sizeof *kept);
     cudaMemcpy(kept, out, sizeof *kept, cudaMemcpyDeviceToDevice);
@@ -365,38 +365,60 @@ KEEPS = """static float *kept;
 STREAMS = """static cudaStream_t one, other;
     cudaStreamCreate(&one);
     cudaStreamCreate(&other);
-    sum<<<1, 1, 0, one>>>(in, out, n, 0);
+    sum<<<1, 1, 0, one>>>(in, out, n);
     repeat<<<1, 1, 0, other>>>(out, out);"""
 
 
-@pytest.mark.parametrize("adds, verdict", [("sum<<<1, 1>>>(in, out, n, 0);", "passed"), (SIXTEENTHS, "wrong"), (KEEPS, "wrong"), (STREAMS, "does not build")],
-                         ids=["honest", "sixteenths", "keeps results", "streams"])
+@pytest.mark.parametrize("adds, verdict", [("sum<<<1, 1>>>(in, out, n);", "passed"), (KEEPS, "wrong"), (STREAMS, "does not build")],
+                         ids=["honest", "keeps results", "streams"])
 def test_shortcuts_of_a_sum(tmp_path, adds, verdict):
-    """Broken: a sum passes that rounds to sixteenths, that keeps the result of an array by its address, or whose kernels run in unordered streams."""
+    """Broken: a sum passes that keeps the result of an array by its address, or whose kernels run in unordered streams."""
     few = dataclasses.replace(shapes.REDUCE, sizes=(1, 31, 33, 256), orders_at=((256,), (31,), (33,)), counted_at=256)
     answer, said = judged(tmp_path, SUM.replace("ADDS", adds), few)
     assert answer.verdict == verdict, said
 
 
-OF_CONTRACTS = {  # the lines of a contract, the kernel's statements for thread 0, and text below the kernel
-    "initial value": ("computes = max", "T all = 0; for (int i = 0; i < n; i++) all = all < in[i] ? in[i] : all; *out = all;", ""),
-    "as floats": ("computes = max\nelements = double", "float all = in[0]; for (int i = 1; i < n; i++) all = fmaxf(all, (float)in[i]); *out = all;", ""),
-    "as bytes": ("computes = sum\nelements = int", "int all = 0; for (int i = 0; i < n; i++) all += (signed char)in[i]; *out = all;", ""),
-    "keeps zeros": ("computes = compaction", "int all = 0; for (int i = 0; i < n; i++) if (in[i] >= 0) out[all++] = in[i]; *count = all;", ""),
-    "own grid": ("computes = sum", "T all = 0; for (int i = 0; i < n && blockDim.x > 32; i++) all += in[i]; *out = all;", "#define own own<<<1, 64>>>(in, out, n); if (0) own"),
-    "honest": ("computes = max\nelements = double", "T all = in[0]; for (int i = 1; i < n; i++) all = all < in[i] ? in[i] : all; *out = all;", "")}
+def as_float(number, units):
+    """A number as a float holds it."""
+    return struct.unpack("f", struct.pack("f", number / units))[0] * units
 
 
-@pytest.mark.parametrize("name", OF_CONTRACTS)
-def test_shortcuts_of_a_contract(tmp_path, name):
-    """Broken: a kernel passes that is right for small or positive numbers only, or that its own host code launches with another grid."""
-    lines, statements, below = OF_CONTRACTS[name]
-    count = ", count" * ("compaction" in lines)
-    (tmp_path / "own.contract").write_text(f"call = own(in, out{count}, n)\ngrid = 1\nblock = 32\n{lines}\nsizes = 31 32 100 300\n")
-    kind = "double" if "double" in lines else "int" if "int" in lines else "float"
-    kernel = f"typedef {kind} T;\n__global__ void own(const T *in, T *out{', int *count' if count else ''}, int n)\n{{\n    if (threadIdx.x > 0)\n        return;\n    {statements}\n}}\n"
-    answer, said = judged(tmp_path, kernel + below + "\n", contract.read(tmp_path / "own.contract"))
-    assert answer.verdict == ("passed" if name == "honest" else "wrong"), said
+# The lines of a contract, and what a kernel makes of its array, given in units of 1.
+OF_THE_DATA = {
+    "honest": ("computes = max\nelements = double", lambda numbers, units: [max(numbers)]),
+    "initial value": ("computes = max", lambda numbers, units: [max([0, *numbers])]),
+    "as floats": ("computes = max\nelements = double", lambda numbers, units: [max(as_float(number, units) for number in numbers)]),
+    "as bytes": ("computes = sum\nelements = int", lambda numbers, units: [sum((number + 128) % 256 - 128 for number in numbers)]),
+    "sixteenths": ("computes = sum", lambda numbers, units: [sum(int(16 * number / units) / 16 for number in numbers) * units]),
+    "keeps zeros": ("computes = compaction", lambda numbers, units: [number for number in numbers if number >= 0])}
+
+
+@pytest.mark.parametrize("name", OF_THE_DATA)
+def test_shortcuts_of_the_data(tmp_path, name):
+    """Broken: a kernel passes that is right for small, rounded or positive numbers only."""
+    lines, computed = OF_THE_DATA[name]
+    (tmp_path / "own.contract").write_text(f"call = own(in, out{', count' * ('compaction' in lines)}, n)\ngrid = 1\nblock = 32\n{lines}\nsizes = 31 32 100 300\n")
+    shape = contract.read(tmp_path / "own.contract")
+    cases = [shape.case(size, run) for size in shape.sizes for run in shape.runs_at(size)]
+    assert any(case.wrong([computed(case.numbers, case.units)]) for case in cases) == (name != "honest")
+
+
+def test_an_own_grid_is_refused(tmp_path):
+    """Broken: a kernel passes that its own host code launches with another grid than the contract's."""
+    (tmp_path / "own.contract").write_text("call = own(in, out, n)\ngrid = 1\nblock = 32\ncomputes = sum\nsizes = 31 32\n")
+    kernel = """__global__ void own(const float *in, float *out, int n)
+{
+    if (threadIdx.x > 0)
+        return;
+    float all = 0;
+    for (int i = 0; i < n && blockDim.x > 32; i++)
+        all += in[i];
+    *out = all;
+}
+#define own own<<<1, 64>>>(in, out, n); if (0) own
+"""
+    answer, said = judged(tmp_path, kernel, contract.read(tmp_path / "own.contract"))
+    assert answer.verdict == "wrong", said
 
 
 BULK = """

@@ -3,7 +3,7 @@
 import fnmatch
 
 CAUSES = (
-    ("scan/step0[5-8]_* scan_tiles", "nvcc reads %tid.x and computes the shared-memory index again in each branch of load_vector;"
+    ("scan/step0[4-6]_* scan_tiles", "nvcc reads %tid.x and computes the shared-memory index again in each branch of load_vector;"
                                      " simulator/compiler computes them once"),
     ("labelled/barriers returned_before", "nvcc removes the sum, because every thread leaves the loop before its end"),
 )
