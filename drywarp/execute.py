@@ -7,7 +7,8 @@ import signal
 import subprocess
 import sys
 from collections import namedtuple
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import NoReturn
 
 from drywarp import findings
@@ -17,7 +18,7 @@ STATUSES = {0: "PASS", 1: "FAIL", 2: "REFUSED", 77: "SKIP", findings.STATUS: "FI
 Outcome = namedtuple("Outcome", "status printed why found")
 
 
-def run(words, limit_s, environment):
+def run(words: Sequence[str | Path], limit_s: float, environment: dict[str, str]) -> Outcome:
     """Runs a program with a time limit. Its child processes end with it, also if this function is interrupted."""
     child = subprocess.Popen([str(word) for word in words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace",
                              start_new_session=True, env=os.environ | findings.environment() | environment)

@@ -11,6 +11,13 @@ whole = @mkdir -p "$$RESULTS/$(dir $(2))" && { $(1) > "$$RESULTS/$(2).$$$$" && m
 parts starts finish sass: | $(NEEDS_NVCC)
 GPU_COMPILER = --compiler '$(NVCC) -O3 -std=c++17 $(CCCL:%=-I%) -arch=$(ARCH)'
 
+# The steps that a measurement is about, if not all: only here, and in the recipe of sass, a renumbered step has to be renamed.
+BESIDE := $(filter-out step0% step10_%,$(call steps_of,reduce))# single pass: compared with CUB in one process
+TOO_SLOW := step00_% step01_% step02_% step03_% step04_% step05_% step06_%# too slow to compare with other libraries
+WITH_TREES = $(filter step01_% step02_% step03_% step04_% step05_% step06_% step07_%,$(STEPS))# a tree in shared memory in each block
+UNROLLED := step06_%# its Tries 1 and 2 change how long a block runs
+PIPELINES = $(filter scan/step08% scan/step09% scan/step1%,$(PROGRAMS))# a block reuses its shared-memory buffers: with 2^23 elements many times
+
 PROFILE_N ?= 16777216
 profile: needs-gpu build ## measure: Nsight Compute's counters for every step: results/profile.csv
 	@python3 -m scripts.gpu.profile steps --elements '$(PROFILE_N)' --output "$$RESULTS/profile.csv" $(PROGRAMS)
@@ -43,7 +50,7 @@ begins: needs-gpu ## measure: the cost of the array's start address, for CUB and
 peers: needs-gpu build ## measure: the last steps compared with CUB, Thrust, cuBLAS, torch, Triton and a copy: results/peers.csv
 	$(COMPILE) build/peers
 	@python3 -m scripts.gpu.peers --output "$$RESULTS/peers$(if $(CCCL),-cccl).csv" build/peers \
-	    $(filter-out step00_% step01_% step02_% step03_% step04_% step05_% step06_%,$(GPU_PROGRAMS))
+	    $(filter-out $(TOO_SLOW),$(GPU_PROGRAMS))
 
 AGAINST_CUB := build/$(WITHIN:%/=%_)against_cub
 against-cub: needs-gpu ## measure: the last steps and CUB, alternating in one process: results/against-cub.csv; CCCL=FOLDER: with the CUB in that folder, results/against-cub-cccl.csv
@@ -54,9 +61,8 @@ bytes: needs-gpu build ## measure: bytes that the steps of the prefix sum read a
 	@test '$(LADDER)' = scan || { echo 'make bytes works on the prefix sum only: LADDER=scan' >&2; exit 2; }
 	@python3 -m scripts.gpu.profile bytes --output "$$RESULTS/bytes.csv" $(filter-out scan/step00_%,$(PROGRAMS))
 
-# The programs that against_cub compares with CUB, NAME:FILE, in column order: the steps from 11 on, and the Tries whose diffs
+# The programs that against_cub compares with CUB, NAME:FILE, in column order: the steps in BESIDE, and the Tries whose diffs
 # are marked with beside_cub=NAME.
-BESIDE := $(filter-out step0% step10_%,$(call steps_of,reduce))
 MARKED_TRIES := $(if $(filter build/against_cub% build/begins%,$(MAKECMDGOALS)),$(shell python3 -m scripts.ladder.tries --beside-cub $(BESIDE)))
 BESIDE_CUB := $(foreach step,$(BESIDE),$(call number,$(step)):$(step)/reduce.cu) $(MARKED_TRIES)
 part = $(word $(1),$(subst :, ,$(2)))
@@ -105,8 +111,6 @@ rows-pytorch: needs-gpu ## measure: PyTorch, torch.compile and Triton on the row
 
 # NCCL's own kernels are not checked.
 SANITIZED_LABS := $(filter-out build/labs/several_gpus/step02% build/labs/several_gpus/step03%,$(patsubst %.cu,build/%,$(wildcard labs/*/step*/*.cu)))
-# With this many elements a block reuses its shared-memory buffers many times.
-PIPELINES := $(filter scan/step08% scan/step09% scan/step1%,$(PROGRAMS))
 sanitize: needs-gpu build $(if $(WITHIN),sanitize-ladder,sanitize-all) ## measure: compute-sanitizer's four tools over every step of the course and of the labs
 sanitize-ladder:
 	@scripts/gpu/sanitize.sh $(if $(WITHIN),-n '1 33 4097 100003') $(PROGRAMS)
@@ -146,7 +150,6 @@ coalescing-debug: needs-gpu ## measure: the coalescing lab compiled for a debugg
 	@for step in step00_rows step01_columns; do $(NVCC) -G -std=c++17 -arch=$(ARCH) -o build/labs/coalescing/$$step-G labs/coalescing/$$step/coalescing.cu || exit 1; done
 	$(call whole,{ set -o pipefail; build/labs/coalescing/step00_rows-G --csv && build/labs/coalescing/step01_columns-G --csv | tail -n +2; },labs/coalescing-debug.csv)
 
-WITH_TREES = $(filter step01_% step02_% step03_% step04_% step05_% step06_% step07_%,$(STEPS))
 parts: needs-gpu ## measure: steps 01 to 07 without their tree, and without their loads: results/parts.csv
 	@python3 -m scripts.gpu.parts $(GPU_COMPILER) --elements "$$N" --output "$$RESULTS/parts.csv" \
 	    $(WITH_TREES)
@@ -155,7 +158,7 @@ starts: needs-gpu ## measure: block launch rate, and block durations of steps 01
 	$(COMPILE) build/starts
 	$(call whole,build/starts,starts.csv)
 	@python3 -m scripts.gpu.block_duration $(GPU_COMPILER) --output "$$RESULTS/block-duration.csv" \
-	    $(foreach step,$(WITH_TREES),$(step) $(if $(filter step06_%,$(step)),$(step)$(comma)1 $(step)$(comma)2))
+	    $(foreach step,$(WITH_TREES),$(step) $(if $(filter $(UNROLLED),$(step)),$(step)$(comma)1 $(step)$(comma)2))
 
 finish: needs-gpu ## measure: when the blocks of the last step end, with static and with dynamic tile scheduling: results/finish.csv
 	@python3 -m scripts.gpu.finish $(GPU_COMPILER) --output "$$RESULTS/finish.csv" $(lastword $(STEPS))
@@ -221,7 +224,7 @@ picture: ## page: draws the figure of a step or lab, from a run on the simulator
 tables: ## page: writes the measurements (plots/h200) and the programs' code into the pages
 	@python3 plots/tables.py
 
-lengths: ## develop: prints words, Tries and changed lines of each lesson
+lengths: ## test: prints words, Tries and changed lines of each lesson
 	@python3 -m scripts.ladder.lengths
 
 harness: ## page: copies the harness of each first step, of the reduction, the scan and the labs, into the other programs

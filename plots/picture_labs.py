@@ -180,7 +180,7 @@ def rows(picture):
     """The threads whose registers hold a row: a warp, a block or a cluster."""
     found = launches("rows", "06", 257, kernels={"softmax"}, block="all", SIM_REPEAT="1")
     picture.title("A warp, a block or a cluster holds a row in registers")
-    for wide, at in ((128, 14), (8192, 23), (32769, 13)):  # the launches with these columns; those before 14 check other lengths
+    for wide, at in ((128, 14), (8192, 26), (32769, 13)):  # the launches with these columns; those before 14 check other lengths
         one = found[at]
         drawn = min(one.grid, 4)
         threads = {row: mine for row, mine in rows_of(one, wide).items() if min(mine) < drawn * one.warps * LANES}

@@ -2,8 +2,11 @@
 
 Root may create one; so may a user in a systemd session, below the groups of a desktop or of systemd-run --user --scope. Most containers forbid it."""
 
+from __future__ import annotations
+
 import os
 import time
+from collections.abc import Iterable
 from pathlib import Path
 
 from drywarp.judge.means import succeeds
@@ -13,7 +16,7 @@ PREFIX = "check-"  # of the groups' names, followed by the id of the process tha
 WAIT_S = 2  # for the last process of a group to end
 
 
-def above(proc="/proc/self"):
+def above(proc: str | Path = "/proc/self") -> list[Path]:
     """The folders of a process's groups, innermost first; none if version 2 is not mounted."""
     mounts = [line.split() for line in Path(proc, "mountinfo").read_text().splitlines()]
     roots = [Path(words[4]) for words in mounts if words[words.index("-") + 1] == "cgroup2"]
@@ -24,7 +27,7 @@ def above(proc="/proc/self"):
     return [place, *(folder for folder in place.parents if folder.is_relative_to(roots[0]))]
 
 
-def made(memory, processes, places=None):
+def made(memory: int | str, processes: int | str, places: Iterable[Path] | None = None) -> Group | None:
     """A new group in the innermost folder that supports limits; None if there is none, or creation is forbidden."""
     for place in above() if places is None else places:
         try:
@@ -42,7 +45,7 @@ def made(memory, processes, places=None):
 class Group:
     """A group with limits of memory (bytes) and processes. Groups left by a killed run are removed by the next run."""
 
-    def __init__(self, place, memory, processes):
+    def __init__(self, place: Path, memory: int | str, processes: int | str) -> None:
         for left in place.glob(f"{PREFIX}*"):
             if not Path("/proc", left.name.removeprefix(PREFIX)).exists():
                 Group.remove(left)
@@ -57,16 +60,16 @@ class Group:
             Group.remove(self.folder)
             raise
 
-    def enter(self):
+    def enter(self) -> None:
         """Moves this process into the group; its later children are in it, too."""
         (self.folder / "cgroup.procs").write_text("0\n")
 
-    def is_over(self):
+    def is_over(self) -> bool:
         """Whether a process in it was killed because of the memory limit."""
         events = dict(line.split() for line in (self.folder / "memory.events").read_text().splitlines())
         return events.get("oom_kill", "0") != "0"
 
-    def end(self):
+    def end(self) -> None:
         """Kills its processes and removes it."""
         try:
             (self.folder / "cgroup.kill").write_text("1\n")  # since Linux 5.14
@@ -77,7 +80,7 @@ class Group:
             time.sleep(0.01)
 
     @staticmethod
-    def remove(folder):
+    def remove(folder: Path) -> bool:
         try:
             folder.rmdir()
         except OSError:

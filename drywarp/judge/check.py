@@ -9,14 +9,18 @@ Exit status: 0 correct; 1 a wrong result, or the program exited early; 2 unusabl
 memory; 6 it could not be judged, for reasons outside the program; 7 a counter exceeds its contract's goal. Of a folder: 0 if all passed, else 1, or 2 if the
 table could not be written."""
 
+from __future__ import annotations
+
 import argparse
 import concurrent.futures
+import io
 import os
 import shutil
 import signal
 import sys
 import tempfile
 from pathlib import Path
+from typing import NoReturn
 
 from drywarp import mine
 from drywarp.errors import Parser, fail
@@ -25,6 +29,7 @@ from drywarp.judge.judging import NOT_SUPPORTED, checked, whole_program
 from drywarp.judge.means import UNPRIVILEGED, device_python, drop_root, is_hidden, succeeds
 from drywarp.judge.processes import interrupt
 from drywarp.judge.table import Table, row_of
+from drywarp.judge.verdicts import Answer
 from drywarp.judge.verdicts import PASSED, UNUSABLE, WRONG
 from drywarp.judge.words import clean, counts_of, lines_about
 
@@ -33,7 +38,7 @@ ROOT = shapes.ROOT
 
 # ---- One program, and a folder of them
 
-def check_one(path, options):
+def check_one(path: Path, options: argparse.Namespace) -> int:
     answer = checked(path, options, options.judge)
     print("\n".join(lines_about(answer, options.file)))
     print("\n".join(sandbox.measures()))
@@ -42,7 +47,7 @@ def check_one(path, options):
     return answer.status
 
 
-def submissions_in(folder, work, options):
+def submissions_in(folder: Path, work: Path, options: argparse.Namespace) -> list[submissions.Submission]:
     """The submissions: the programs, and each student's folder without one, so that every student has a row. `work` receives the contents of zip files."""
     found = submissions.entries(folder, work)
     if all(submission.is_empty for submission in found):
@@ -54,7 +59,7 @@ def submissions_in(folder, work, options):
     return submissions.of_each_student(found)
 
 
-def new_table(path):
+def new_table(path: Path) -> Table:
     try:
         return Table(path)
     except BlockingIOError:
@@ -63,14 +68,14 @@ def new_table(path):
         return fail(f"{clean(str(path))} cannot be written: {error.strerror}")
 
 
-def result_of(future):
+def result_of(future: concurrent.futures.Future[Answer]) -> Answer:
     """Waits in intervals of half a second: a Ctrl-C just before a wait is handled only after it."""
     while not concurrent.futures.wait([future], timeout=0.5).done:
         pass
     return future.result()
 
 
-def judge_all(found, table, options):
+def judge_all(found: list[submissions.Submission], table: Table, options: argparse.Namespace) -> list[classroom.Named]:
     """The (name, answer) of each submission, in order; adds their rows to the table."""
     pool, answers = concurrent.futures.ThreadPoolExecutor(options.jobs), []
     try:
@@ -84,11 +89,11 @@ def judge_all(found, table, options):
     return answers
 
 
-def checked_submission(submission, options):
+def checked_submission(submission: submissions.Submission, options: argparse.Namespace) -> Answer:
     return checked(submission.path, options, options.judge, submission.below, submission.is_empty)
 
 
-def check_all(folder, options):
+def check_all(folder: Path, options: argparse.Namespace) -> int:
     roster = submissions.read_roster(options.roster) if options.roster else []
     with scratch.folder() as work:
         found = submissions_in(folder, work, options)
@@ -106,19 +111,19 @@ def check_all(folder, options):
     return UNUSABLE if not written else PASSED if passed == len(answers) else WRONG
 
 
-def contracts_of_labs():
+def contracts_of_labs() -> dict[str, Path]:
     """The contracts of the labs, by LAB as typed: the lab's name, with the task's name if a lab has several."""
     files = sorted((ROOT / "labs").glob("*/*.contract"))
     several = {file.parent for file, other in zip(files, files[1:]) if file.parent == other.parent}
     return {f"{file.parent.name}/{file.stem}" if file.parent in several else file.parent.name: file for file in files}
 
 
-def contract_of_lab(name):
+def contract_of_lab(name: str) -> Path:
     files = contracts_of_labs()
     return files.get(name) or fail(f"LAB='{clean(name)}' is not a task that can be judged; accepted are {', '.join(files)}; other labs compute their result on the host, which make judge cannot judge")
 
 
-def contract_beside(path):
+def contract_beside(path: Path) -> Path | None:
     """The contract next to a program of one's own; None if the program has the interface of a step: then the course's rules count, not the author's."""
     beside = path.with_suffix(".contract")
     if not beside.is_file():
@@ -130,7 +135,7 @@ def contract_beside(path):
     return None
 
 
-def shape_of(options, path):
+def shape_of(options: argparse.Namespace, path: Path) -> shapes.Shape:
     """The shape of a contract or of the ladder. Contracts in submitted folders are ignored."""
     if options.exercise is not None:
         task = exercise.find(options.exercise)
@@ -143,13 +148,13 @@ def shape_of(options, path):
         fail(f"{clean(str(says))}: {clean(str(error))}; docs/judge.md lists the keys of a contract")
 
 
-def percentage(text):
+def percentage(text: str) -> int:
     if not text.isdecimal() or int(text) > classroom.MAX_POINTS:
         raise argparse.ArgumentTypeError(f"'{text}' is not a number of points from 0 to {classroom.MAX_POINTS}")
     return int(text)
 
 
-def parsed():
+def parsed() -> argparse.Namespace:
     parser = Parser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("file", metavar="FILE", help="a program with the interface of a step; with --all a folder of them")
     parser.add_argument("--all", action="store_true", help="judge every .cu file below the folder FILE, several at once, and write a CSV")
@@ -179,7 +184,7 @@ def parsed():
     return options
 
 
-def refuse_wrong_kind(path, options):
+def refuse_wrong_kind(path: Path, options: argparse.Namespace) -> None:
     """Exits with one line if the program or folder does not exist, or belongs to the other command."""
     one, all_of_them = "make judge FILE=my/reduce.cu", "make judge-all DIR=submissions"
     if not options.file:
@@ -197,7 +202,7 @@ def refuse_wrong_kind(path, options):
         fail(f"{clean(options.file)}: no such {'folder' if options.all else 'file'}")
 
 
-def refuse_without_sandbox(options):
+def refuse_without_sandbox(options: argparse.Namespace) -> None:
     """Exits with one line where a program could read and change the files of this account, such as the judge itself."""
     if not sandbox.confines_files():
         fail("programs are not judged here, because the system has neither Landlock (Linux 5.13) nor bubblewrap, which keep them from the files of this account; "
@@ -206,7 +211,7 @@ def refuse_without_sandbox(options):
         refuse_as_root(options)
 
 
-def refuse_as_root(options):
+def refuse_as_root(options: argparse.Namespace) -> None:
     """Exits with one line where root cannot run programs as the unprivileged user."""
     if not succeeds(drop_root):
         fail(f"root cannot become user {UNPRIVILEGED} here, as which programs run; judge as another user")
@@ -215,9 +220,10 @@ def refuse_as_root(options):
             fail(f"root runs programs as user {UNPRIVILEGED}, which has no access to {path}; judge as another user, or give all users access")
 
 
-def main():
+def main() -> NoReturn:
     signal.signal(signal.SIGINT, interrupt)
-    sys.stdout.reconfigure(errors="replace")
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")
     options = parsed()
     path = Path(options.file)
     refuse_wrong_kind(path, options)

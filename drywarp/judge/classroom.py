@@ -1,5 +1,7 @@
 """The output of make judge-all for a class: grades for learning platforms, and a page for each student. docs/judge.md explains it."""
 
+from __future__ import annotations
+
 import collections
 import csv
 import dataclasses
@@ -7,14 +9,17 @@ import html
 import json
 import re
 import zipfile
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from drywarp import files
 from drywarp.judge import shapes, submissions
+from drywarp.judge.verdicts import Answer
 from drywarp.judge.words import NOT_TRIED, clean, counts_of, line_of, lines_about
 
+Named = tuple[str, Answer]  # a program's name, and what the judge says
 MAX_POINTS = 100
-POINTS = {"passed": 100, "findings": 50, "misses the goal": 50, "not judged": ""}  # none for any other verdict
+POINTS: dict[str, int | str] = {"passed": 100, "findings": 50, "misses the goal": 50, "not judged": ""}  # none for any other verdict
 MAX_COMMON = 5  # findings of a class that are printed
 PAGE = """<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{title}</title>
@@ -25,7 +30,7 @@ pre {{ overflow-x: auto; background: #f4f4f4; color: #111; padding: 1rem }}</sty
 """
 
 
-def cell(text):
+def cell(text: str) -> str:
     """Text for a spreadsheet cell; escaped if it would be read as a formula."""
     return "'" + text if text[:1] in ("=", "+", "-", "@") else text
 
@@ -39,13 +44,14 @@ class Student:
     answers: list
 
 
-def students_of(answers, roster=()):
+def students_of(answers: list[Named], roster: Sequence[submissions.Person] = ()) -> list[Student]:
     """The students of the submissions, in order, then those of the roster who handed in nothing. Of one in the roster, it gives login, name and id;
     else the submission's name is all, with the platform's number if several have the same name."""
-    programs = {}
+    programs: dict[tuple[str, str], list[Named]] = {}
     for name, answer in answers:
         programs.setdefault(submissions.student_of(name), []).append((name, answer))
-    persons, names, found = submissions.matched(programs, roster), [name for name, _ in programs], {}
+    found: dict[submissions.Person | str, Student] = {}
+    persons, names = submissions.matched(programs, roster), [name for name, _ in programs]
     for (name, number), theirs in programs.items():
         person = persons[name, number]
         title = person.name if person else name if names.count(name) == 1 else f"{name}_{number}"
@@ -54,19 +60,19 @@ def students_of(answers, roster=()):
     return [*found.values(), *(Student(person.name, person.login, person.id, []) for person in roster if person not in found)]
 
 
-def points(answer, partial=0):
+def points(answer: Answer, partial: int = 0) -> int | str:
     """The points of a program. partial: those of one that is wrong at a single size only; at more sizes, the share of the correct ones counts."""
     if answer.verdict == "wrong" and answer.sizes:
         return partial * answer.right // len(answer.sizes)
     return POINTS.get(answer.verdict, 0)
 
 
-def best(answers, partial=0):
+def best(answers: list[Named], partial: int = 0) -> Named:
     """The graded (name, answer) of a student: the first one with the most points."""
     return max(answers, key=lambda named: -1 if points(named[1], partial) == "" else points(named[1], partial))
 
 
-def cause(answer):
+def cause(answer: Answer) -> str:
     """Why a program did not pass, in a line; "" if it did."""
     if answer.unjudged:
         return answer.unjudged
@@ -83,23 +89,23 @@ def cause(answer):
     return answer.missed[0] if answer.missed else ""
 
 
-def feedback(name, answer):
+def feedback(name: str, answer: Answer) -> str:
     reason = cause(answer)
     return f"{clean(name)}: {answer.verdict}, {counts_of(answer)}" + (f"; {clean(reason)}" if reason else "")
 
 
-def page(student, answers):
+def page(student: str, answers: list[Named]) -> str:
     """The judge's report about a student's programs, as a self-contained page."""
     programs = [f"<h2>{html.escape(clean(name))}: {answer.verdict}</h2>\n<pre>{html.escape(chr(10).join(lines_about(answer, name)))}</pre>\n" for name, answer in answers]
     return PAGE.format(title=html.escape(clean(student)), programs="".join(programs))
 
 
-def page_name(number, student):
+def page_name(number: int, student: str) -> str:
     """The name of a page's file: unique, and inside the folder for any student's name."""
     return f"{number:03}-{re.sub(r'[^A-Za-z0-9]+', '-', student)[:40].strip('-')}.html"
 
 
-def grade_of(student, partial):
+def grade_of(student: Student, partial: int) -> tuple[int | str, str]:
     """A student's points and feedback."""
     if not student.answers:
         return 0, "nothing was handed in"
@@ -107,7 +113,7 @@ def grade_of(student, partial):
     return points(answer, partial), feedback(name, answer)
 
 
-def write(folder, answers, roster=(), partial=0):
+def write(folder: Path, answers: list[Named], roster: Sequence[submissions.Person] = (), partial: int = 0) -> list[str]:
     """Writes the class's files, and returns lines about the class. answers: (name, answer) of each program, in order."""
     students = students_of(answers, roster)
     grades = [grade_of(student, partial) for student in students]
@@ -129,21 +135,21 @@ def write(folder, answers, roster=(), partial=0):
             *(f"{count} of {len(students)} students: {clean(title)}" for (_, title), count in common[:MAX_COMMON])]
 
 
-def common_findings(students):
+def common_findings(students: list[Student]) -> list[tuple[tuple[str, str], int]]:
     """Each finding's kind and title without its numbers, and the number of students who have it; most frequent first."""
-    counts = collections.Counter()
+    counts: collections.Counter[tuple[str, str]] = collections.Counter()
     for student in students:
         counts.update({(key[0], general(lines[0])) for _, answer in student.answers for key, lines in answer.findings.items()})
     return counts.most_common()
 
 
-def general(title):
+def general(title: str) -> str:
     """A finding's title without what differs between programs: numbers, and names of arrays."""
     name, colon, rest = title.partition(": ")
     return name if re.search(r"\d|\[", rest) else name + colon + rest
 
 
-def write_archive(path, pages):
+def write_archive(path: Path, pages: Iterable[tuple[Student, str]]) -> None:
     """Writes the zip file that Moodle distributes as feedback files: each student's page in the folder that Moodle named."""
     with files.whole(path, "wb") as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         for student, text in pages:
@@ -152,13 +158,13 @@ def write_archive(path, pages):
                 archive.writestr(f"{folder}/feedback.html", text)
 
 
-def remove_old_pages(folder, pages):
+def remove_old_pages(folder: Path, pages: Iterable[str]) -> None:
     for old in (folder / "students").glob("[0-9][0-9][0-9]-*.html"):
         if old.name not in pages:  # from an earlier run
             old.unlink()
 
 
-def gradescope(path, answers, partial=0):
+def gradescope(path: Path, answers: list[Named], partial: int = 0) -> None:
     """Writes Gradescope's results.json for one student's programs; no program gives no points."""
     tests = [{"name": clean(name), "score": points(answer, partial) or 0, "max_score": MAX_POINTS, "status": "passed" if answer.verdict == "passed" else "failed",
               "output": "\n".join(lines_about(answer, name))} for name, answer in answers]
@@ -170,6 +176,6 @@ def gradescope(path, answers, partial=0):
         json.dump(total | {"tests": tests}, file, indent=1)
 
 
-def table(path, header, rows):
+def table(path: Path, header: list[str], rows: Iterable[Sequence[object]]) -> None:
     with files.whole(path) as file:
         csv.writer(file).writerows([header, *rows])

@@ -1,5 +1,8 @@
 """Makes a program from a learner's file: the lesson with the judge's part instead of the harness, compiled in the sandbox."""
 
+from __future__ import annotations
+
+import argparse
 import errno
 import os
 import re
@@ -11,6 +14,8 @@ from pathlib import Path
 
 from drywarp.judge import sandbox
 from drywarp.judge.processes import in_sandbox, started
+from drywarp.judge.shapes import Shape
+from drywarp.judge.verdicts import Answer
 from drywarp.judge.words import without_folders
 from drywarp import mine
 
@@ -40,7 +45,7 @@ PART}
 """
 
 
-def name_to_compile(path):
+def name_to_compile(path: Path) -> str:
     """The program's name, or another one if it could confuse a compiler or be executed by the shell that nvcc starts."""
     harmless = path.name.isprintable() and path.name.endswith(".cu") and not set(path.name) & set('"\\$`')
     return path.name if harmless else "program.cu"
@@ -50,7 +55,7 @@ class Unusable(Exception):
     """Why a submitted file is not compiled, in a line."""
 
 
-def opened(path, below):
+def opened(path: Path, below: Path | None) -> int:
     """A descriptor of a file, found from the folder `below` (None: the working directory) without following a link below it."""
     folders, name = (path.relative_to(below).parts[:-1], path.name) if below else ((), path)
     handle = os.open(below or ".", os.O_RDONLY | os.O_DIRECTORY)
@@ -64,7 +69,7 @@ def opened(path, below):
     return handle
 
 
-def read_once(path, below=None):
+def read_once(path: Path, below: Path | None = None) -> bytes:
     """The bytes of a submitted file. Raises Unusable if it is a link, a pipe or too large, as a file may become while others are judged."""
     try:
         handle = opened(path, below)
@@ -79,7 +84,7 @@ def read_once(path, below=None):
     return data
 
 
-def check_rules(code, shape):
+def check_rules(code: str, shape: Shape) -> None:
     """Raises ValueError if a program's code, without comments, has a forbidden name, or a #line that names the headers of cooperative groups:
     their accesses to reserved shared memory are not checked."""
     forbidden = next((word for word in shape.forbidden if re.search(rf"\b{word}\b", code)), None)
@@ -90,7 +95,7 @@ def check_rules(code, shape):
             raise ValueError("#line is accepted only with a number and the name of a file of your own")
 
 
-def composed(path, shape):
+def composed(path: Path, shape: Shape) -> tuple[str, str]:
     """The program's text, with the judge's part instead of the harness, and the name in its STEP."""
     lesson, _ = mine.split(mine.read(path))
     if len(lesson) > MAX_LESSON:
@@ -108,7 +113,7 @@ def composed(path, shape):
     return "".join([*above, mine.line(1, name_to_compile(path)), lesson, mine.line(1, "the judge's part"), part]), step[1][1:-1] if step else ""
 
 
-def build(path, folder, options, answer):
+def build(path: Path, folder: Path, options: argparse.Namespace, answer: Answer) -> Path | None:
     """Builds the program in the folder; None if that fails."""
     try:
         text, answer.step = composed(path, answer.shape)
@@ -137,7 +142,7 @@ def build(path, folder, options, answer):
     return program if answer.built else None
 
 
-def check_includes(includes, answer):
+def check_includes(includes: Path, answer: Answer) -> None:
     """Refuses a program that includes headers of a forbidden library. includes: the compiler's list of headers, as for make."""
     folders = set(re.split(r"[\s/\\]+", includes.read_text(errors="replace"))) if includes.exists() else set()
     used = [word for word in answer.shape.forbidden if word in folders]
@@ -145,14 +150,14 @@ def check_includes(includes, answer):
         answer.built, answer.said = False, [f"it includes headers of {used[0]}, which the task forbids"]
 
 
-def add_messages(answer, status, said, built):
+def add_messages(answer: Answer, status: int, said: str, built: bool) -> None:
     """Adds the compiler's result and messages to the answer."""
     lines = [without_folders(line) for line in said.splitlines()]
     answer.built = built
     answer.warnings = sum(bool(re.search(r"\bwarning\b( #|:)", line)) for line in lines)
-    said = explained(lines)
-    first = next((k for k, line in enumerate(said) if re.search(r"\berror\b", line)), 0)
-    answer.said = said[0 if built else first:][:MAX_LINES]  # many warnings may precede the error
+    useful = explained(lines)
+    first = next((k for k, line in enumerate(useful) if re.search(r"\berror\b", line)), 0)
+    answer.said = useful[0 if built else first:][:MAX_LINES]  # many warnings may precede the error
     if status == sandbox.TIME_OVER:
         answer.said = [f"the compiler was stopped after {COMPILE_SECONDS} seconds"]
     if status == sandbox.MEMORY_OVER:
@@ -161,7 +166,7 @@ def add_messages(answer, status, said, built):
         answer.over = f"the compiler wrote more than {COMPILE_SPACE}"
 
 
-def is_disk_full(folder):
+def is_disk_full(folder: Path) -> bool:
     """Whether the disk is so full that the compiler may have failed for this reason."""
     try:
         with tempfile.TemporaryFile(dir=folder) as file:
@@ -171,7 +176,7 @@ def is_disk_full(folder):
     return False
 
 
-def compiled(command, folder, *more):
+def compiled(command: list[str], folder: Path, *more: str) -> tuple[int, str]:
     """The compiler's status and messages. It may write into the folder, use the paths in `more`, and read the system and itself: nvcc with its toolkit."""
     paths = (Path(command[0]), Path(command[0]).resolve())
     toolkits = [word for path in paths for word in ("--run", str(path.parent.parent if path.parent.name == "bin" else path))]
@@ -183,16 +188,17 @@ def compiled(command, folder, *more):
     return status, said
 
 
-def run_compiler(command, allowed):
+def run_compiler(command: list[str], allowed: list[str]) -> tuple[int, str]:
     """The compiler's status and the first MAX_SAID bytes of its messages; the rest is read and discarded, so that it does not block."""
     with started([*in_sandbox(*allowed), *command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as compiler:
+        assert compiler.stdout  # a pipe
         said = compiler.stdout.read(MAX_SAID)
         while compiler.stdout.read(MAX_SAID):
             continue
     return compiler.returncode, said.decode(errors="replace")
 
 
-def explained(lines):
+def explained(lines: list[str]) -> list[str]:
     """The useful lines of the compiler; undefined calls are listed once."""
     absent = dict.fromkeys(call for line in lines for call in re.findall(r"undefined reference to `(\w+)'", line))
     known = [line for line in lines if line.strip() and not re.search("undefined reference|[Ii]n function `|^Remark: The warnings can be suppressed", line)]

@@ -6,12 +6,17 @@
     computes = sum
     sizes    = 1 31 32 33 1000"""
 
+from __future__ import annotations
+
 import dataclasses
 import itertools
 import math
 import re
 import secrets
 import struct
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any, Callable
 
 from drywarp.judge import shapes
 from drywarp.judge.shapes import Operation
@@ -39,30 +44,30 @@ class Unusable(Exception):
 
 # ---- Operations
 
-def rows(numbers, size):
+def rows(numbers: list[int], size: Any) -> list[list[int]]:
     return [numbers[k:k + size[1]] for k in range(0, len(numbers), size[1])]
 
 
-def columns(numbers, size):
+def columns(numbers: list[int], size: Any) -> list[list[int]]:
     return [numbers[k::size[1]] for k in range(size[1])]
 
 
-def halves(numbers):
+def halves(numbers: list[int]) -> Iterable[tuple[int, int]]:
     return zip(numbers[:len(numbers) // 2], numbers[len(numbers) // 2:])
 
 
-def divided(a, b):
+def divided(a: float, b: float) -> float:
     """a / b as a float, rounded once."""
     return struct.unpack("f", struct.pack("f", a / b))[0]
 
 
-def scaled(row):
+def scaled(row: list[int]) -> list[float]:
     """A row divided by its largest absolute value."""
     largest = max(map(abs, row))
     return [divided(number, largest) for number in row]
 
 
-def softmax(row):
+def softmax(row: Sequence[float]) -> list[float]:
     """The powers e^x of a row, divided by their sum."""
     largest = max(row)
     powers = [math.exp(number - largest) for number in row]
@@ -70,24 +75,24 @@ def softmax(row):
     return [power / total for power in powers]
 
 
-def softmax_error(expected, size):
+def softmax_error(expected: float, size: Any) -> float:
     """The largest accepted error of a float. A power of -d has an error of at most 3d roundings of 2^-24, and d is at most -ln(expected). A sum of C powers
     has fewer roundings than C, which partly cancel; merged pairs and the division have some more. Numbers below 2^-126 may be 0."""
     roundings = size[1] / 16 + 64 - 3 * math.log(max(expected, 2.0 ** -149))
     return roundings * 2.0 ** -24 * expected + 2.0 ** -126
 
 
-def segments(numbers):
+def segments(numbers: list[int]) -> list[list[int]]:
     """The lists of those neighbours that have the same key."""
     return [[number for _, number in pairs] for _, pairs in itertools.groupby(halves(numbers), lambda pair: pair[0])]
 
 
-def of_segments(operation):
+def of_segments(operation: Callable) -> Callable:
     """The segments' outputs, concatenated."""
     return lambda numbers, size: [list(itertools.chain(*(operation(segment, None)[0] for segment in segments(numbers))))]
 
 
-def kept(numbers, size):
+def kept(numbers: list[int], size: Any) -> list[list[int]]:
     above = [number for number in numbers if number > 0]
     return [above, [len(above)]]
 
@@ -115,7 +120,7 @@ OPERATIONS = {
 PIECES = re.compile(r"sums of pieces of ([1-9]\d{0,5})")
 
 
-def operation(text):
+def operation(text: str) -> Operation:
     pieces = PIECES.fullmatch(text)
     if pieces:
         length = int(pieces[1])
@@ -127,7 +132,7 @@ def operation(text):
 
 # ---- Reading one
 
-def lines_of(text):
+def lines_of(text: str) -> dict[str, str]:
     """The keys and their values."""
     found = {}
     for number, line in enumerate(text.splitlines(), 1):
@@ -147,7 +152,7 @@ def lines_of(text):
     return found
 
 
-def sizes_of(text, of_rows):
+def sizes_of(text: str, of_rows: bool) -> list:
     """The sizes of a line, sorted."""
     form = r"[1-9]\d*x[1-9]\d*" if of_rows else r"[1-9]\d*"
     words = text.split()
@@ -158,28 +163,28 @@ def sizes_of(text, of_rows):
     return sorted(sizes, key=shapes.count_of)
 
 
-def sides_of(sizes):
+def sides_of(sizes: list) -> list:
     """For each dimension, the sizes' lengths."""
     return list(zip(*sizes)) if isinstance(sizes[0], tuple) else [sizes]
 
 
-def greatest(sizes):
+def greatest(sizes: list) -> tuple[int, ...]:
     """The size with the greatest length of each dimension."""
     return tuple(map(max, sides_of(sizes)))
 
 
-def drawn_sizes(sizes):
+def drawn_sizes(sizes: list) -> list:
     """Random sizes between the least and the greatest; squares if all are squares."""
     sides, squares = sides_of(sizes), all(isinstance(size, tuple) and size[0] == size[1] for size in sizes)
     drawn = [tuple(shapes.between(min(side), max(side)) for side in sides) for _ in range(DRAWS)]
-    drawn = [size[:1] * 2 if squares else size if size[1:] else size[0] for size in drawn]
-    return [size for size in dict.fromkeys(drawn) if size not in sizes][:MORE_SIZES]
+    new = [size[:1] * 2 if squares else size if size[1:] else size[0] for size in drawn]
+    return [size for size in dict.fromkeys(new) if size not in sizes][:MORE_SIZES]
 
 
-def goal_size(sizes):
+def goal_size(sizes: list) -> Any:
     """A random size at which the goals are checked, too: half to seven eighths of the largest. A multiple of GOAL_UNIT where that is one,
     so that vector loads are possible at both."""
-    def drawn(side):
+    def drawn(side: int) -> int:
         unit = GOAL_UNIT if side % GOAL_UNIT == 0 else 1
         return max(1, unit * (side // 2 // unit + secrets.randbelow(side * 3 // 8 // unit + 1)))
     largest = sizes[-1]
@@ -188,7 +193,7 @@ def goal_size(sizes):
     return (drawn(largest[0]),) * 2 if largest[0] == largest[1] else tuple(map(drawn, largest))
 
 
-def limits_of(text):
+def limits_of(text: str) -> dict[str, int]:
     """The limits of counters, by name."""
     limits = {}
     for part in filter(None, map(str.strip, text.split(","))):
@@ -199,7 +204,7 @@ def limits_of(text):
     return limits
 
 
-def arithmetic(key, text, names):
+def arithmetic(key: str, text: str, names: Sequence[str]) -> str:
     """Checks the arithmetic of a launch: numbers, the size's names, operators and brackets."""
     wrong = re.search(r"[^\w\s+*/%(),-]", text, re.A) or next((word for word in re.finditer(r"[A-Za-z_]\w*", text) if word[0] not in names), None)
     if wrong:
@@ -207,7 +212,7 @@ def arithmetic(key, text, names):
     return text
 
 
-def numbers_of(text, names):
+def numbers_of(text: str, names: dict[str, int]) -> tuple:
     """The values of text that arithmetic() accepted, computed as in C: a tuple, empty if it cannot be evaluated. names: the sizes' values."""
     if re.search(r"//|/\*|\*\*|[\w)]\s*\(", text):  # the last is a call
         return ()
@@ -217,7 +222,7 @@ def numbers_of(text, names):
         return ()
 
 
-def check_shape(lines, sides, sizes):
+def check_shape(lines: dict[str, str], sides: Sequence[str], sizes: list) -> None:
     """Raises Unusable if the launch is impossible at one of the sizes: every program would fail."""
     for key, size in itertools.product([key for key in SHAPE if key in lines], sizes):
         least, most, product, words = SHAPE[key]
@@ -227,7 +232,7 @@ def check_shape(lines, sides, sizes):
             raise Unusable(f"{key} = {lines[key]} is {', '.join(map(str, numbers)) or 'not a valid expression'} at {shapes.label(size)}; it takes {words}")
 
 
-def call_of(text, names):
+def call_of(text: str, names: Iterable[str]) -> tuple[str, list[str]]:
     """The function's name and arguments. A constant of the program is recognised by its capitals."""
     found = re.fullmatch(r"([A-Za-z_]\w*(?:<[\w\s,<>]*>)?)\s*\(([^()]*)\)", text)
     if not found:
@@ -239,7 +244,7 @@ def call_of(text, names):
     return found[1], arguments
 
 
-def part_of(lines, sizes, arrays):
+def part_of(lines: dict[str, str], sizes: Sequence[str], arrays: dict[str, str]) -> tuple[tuple[str, ...], str]:
     """The functions that a program must define, and the judge's part in C++. arrays: the names and types of inputs and outputs."""
     types = dict.fromkeys(sizes, "long long") | {name: f"{element} *" for name, element in (arrays | {SCRATCH: "float"}).items()}
     call, arguments = call_of(lines["call"], types)
@@ -256,7 +261,7 @@ def part_of(lines, sizes, arrays):
 class Contract(shapes.Shape):
     """The shape of a contract. Its arrays are aligned to 16 bytes; outputs are uninitialised, or zero if the contract says so."""
 
-    def __init__(self, name, lines):
+    def __init__(self, name: str, lines: dict[str, str]) -> None:
         elements, computed = lines.get("elements", "float"), operation(lines["computes"])
         if elements not in shapes.CODES:
             raise Unusable(f"elements = {elements}; accepted are {', '.join(shapes.CODES)}")
@@ -283,22 +288,22 @@ class Contract(shapes.Shape):
         self.sides, self.launch = sides, {key: lines.get(key, "0") for key in SHAPE} if "grid" in lines else {}
 
     @property
-    def least_bytes(self):
+    def least_bytes(self) -> int | None:
         keys = shapes.width("int") * self.operation.keyed
         return shapes.count_of(self.counted_at) * (self.operation.inputs * shapes.width(self.elements) + keys)
 
-    def value(self, key, size):
+    def value(self, key: str, size: Any) -> tuple:
         """The numbers of a launch's `key` at a size."""
         return numbers_of(self.launch[key], dict(zip(self.sides, size if isinstance(size, tuple) else (size,))))
 
-    def case(self, size, run):
+    def case(self, size: Any, run: int) -> shapes.Case:
         count, computed = shapes.count_of(size), self.operation
         keys = shapes.drawn_keys(count) if computed.keyed else []
         units = shapes.drawn_unit(self.elements, MOST_UNITS if computed.within else shapes.UNITS[-1])
         numbers = shapes.drawn(count * computed.inputs, self.elements, computed.power, computed.sign * run, computed.zeros)
         inputs = [shapes.packed(keys, "int")] * computed.keyed + [shapes.packed(numbers[k:k + count], self.elements, units) for k in range(0, len(numbers), count)]
-        numbers = [number / units for number in numbers] if computed.within else numbers
-        case = shapes.Case(size, {}, b"".join(inputs), keys + numbers, computed, self.elements, units)
+        given: list = [number / units for number in numbers] if computed.within else keys + numbers
+        case = shapes.Case(size, {}, b"".join(inputs), given, computed, self.elements, units)
         read = [len(output) * shapes.width(kind or self.elements) for output, kind in zip(case.expected, computed.kinds)]
         outputs = [len(inputs[-1]), *read[1:]] if computed.leaves_room else read
         sides = size if isinstance(size, tuple) else (size,)
@@ -310,7 +315,7 @@ class Contract(shapes.Shape):
         return case
 
 
-def read(path):
+def read(path: Path) -> shapes.Shape:
     """The shape that a contract describes; raises Unusable if it is invalid."""
     try:
         with open(path, "rb") as file:
@@ -325,9 +330,9 @@ def read(path):
     if wrong:
         raise Unusable(f"forbid has '{wrong}'; accepted are names of libraries and functions, as in cub, thrust")
     if LADDER not in lines:
-        shape = Contract(path.name, lines)
-        shape.forbidden = forbidden
-        return shape
+        own = Contract(path.name, lines)
+        own.forbidden = forbidden
+        return own
     if lines[LADDER] not in shapes.LADDERS:
         raise Unusable(f"ladder = {lines[LADDER]}; accepted are {', '.join(shapes.LADDERS)}")
     shape = shapes.LADDERS[lines[LADDER]]

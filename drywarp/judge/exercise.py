@@ -1,12 +1,18 @@
 """An exercise of make learn as a shape for make judge: make learn's judge gives the verdict, which becomes an answer."""
 
+from __future__ import annotations
+
+import argparse
 from drywarp.judge import compiling, shapes
+from drywarp.judge.verdicts import Answer
 from drywarp.judge.words import NOT_TRIED
 from drywarp.learn import exercise as exercises
 from drywarp.learn import judge, learn
+from collections.abc import Iterable
+from pathlib import Path
 
 
-def find(text):
+def find(text: str) -> exercises.Exercise | None:
     """The exercise with a number or name as typed; None if there is none."""
     return next((task for task in exercises.every() if text in (task.number, task.number.lstrip("0"), task.name)), None)
 
@@ -15,12 +21,12 @@ class OfExercise(shapes.Shape):
     """The shape of an exercise; its sizes are known after the run, since some are random."""
     least_bytes = None  # an exercise has no lower bound
 
-    def __init__(self, task, sizes=(), counted_at=0):
+    def __init__(self, task: exercises.Exercise, sizes: Iterable[int] = (), counted_at: int = 0) -> None:
         super().__init__((task.kernel,), "", "docs/learn.md", sizes=tuple(sizes), counted_at=counted_at or task.counts_at, promise=f"is for exercise {task.number}, {task.title}")
         self.task = task
 
 
-def judged(path, folder, options, answer):
+def judged(path: Path, folder: Path, options: argparse.Namespace, answer: Answer) -> None:
     """Judges the learner's kernel or, in an exercise of kind predict, the predictions."""
     task = options.shape.task
     with open(path, "rb") as file:
@@ -41,7 +47,7 @@ def judged(path, folder, options, answer):
         answer.missed = [f"{goal.of(verdict.row):,} {goal.words}{where}, {goal.limit}" for goal in verdict.missed]
 
 
-def wrong_predictions(task, text, row):
+def wrong_predictions(task: exercises.Exercise, text: str, row: dict[str, str]) -> str:
     """The wrong predictions, in words; "" if all are right."""
     numbers, wrong = learn.predicted(text), []
     for question in task.questions:

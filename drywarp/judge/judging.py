@@ -1,8 +1,13 @@
 """Judges one program: builds it and runs it at all sizes."""
 
+from __future__ import annotations
+
+import argparse
 import math
 import signal
 import time
+from pathlib import Path
+from typing import Any, Callable
 
 from drywarp import mine
 from drywarp.judge import compiling, sandbox, scratch, shapes, similar
@@ -18,7 +23,7 @@ PROBES = 4  # runs with other data that must confirm a guess why a result is wro
 
 # ---- At one size
 
-def guess(session, size, run, case, got):
+def guess(session: Session, size: Any, run: int, case: shapes.Case, got: list) -> str:
     """Why the result is wrong, if one known mistake also explains the results for other data; else ""."""
     common = case.operation.mistakes(case.numbers, got)
     for _ in range(PROBES):
@@ -31,7 +36,7 @@ def guess(session, size, run, case, got):
     return f": {min(common, key=len)}" if common else ""
 
 
-def one_size(session, size, answer):
+def one_size(session: Session, size: Any, answer: Answer) -> str:
     """The error at a size, "" for none. Makes several runs, each with other data."""
     for run in session.shape.runs_at(size, session.in_other_order):
         case = session.shape.case(size, run)
@@ -53,7 +58,7 @@ def one_size(session, size, answer):
     return ""
 
 
-def count(counters, size, answer):
+def count(counters: dict[str, int], size: Any, answer: Answer) -> None:
     """Adds the counters of a size to the answer, and the goals that they miss. counters: empty if the simulator has not counted every launch once."""
     shape = answer.shape
     if size == shape.counted_at:
@@ -65,7 +70,7 @@ def count(counters, size, answer):
         answer.missed += [f"{counters[name]:,} {name}{where}, at most {most:,}" for name, most in shape.limits.items() if counters[name] > most]
 
 
-def how_it_ended(session, answer, note):
+def how_it_ended(session: Session, answer: Answer, note: str) -> str:
     """Why a program has ended, in a few words. note: its first error before that."""
     program, device = session.end()
     if sandbox.TIME_OVER in (program, device):
@@ -89,13 +94,13 @@ def how_it_ended(session, answer, note):
     return f"the program {manner(program)}{hint}" + (f": {said[-1]}" if said else "") + session.fault()
 
 
-def manner(status):
+def manner(status: int) -> str:
     return f"was killed by {signal.Signals(status - 128).name}" if status > 128 else f"exited with status {status}"
 
 
 # ---- At all sizes
 
-def run(program, options, answer):
+def run(program: Path, options: argparse.Namespace, answer: Answer) -> None:
     """Runs all sizes. If the program ends at one, a new process continues with the next, until the time is up."""
     end = time.monotonic() + options.seconds
     session, counting = None, {"SIM_ATOMIC_LOADS": 1} if answer.shape.limits else {}
@@ -125,7 +130,7 @@ def run(program, options, answer):
             answer.sizes |= dict.fromkeys(right, answer.over)
 
 
-def run_in_order(session, sizes, words, answer):
+def run_in_order(session: Session, sizes: list, words: str, answer: Answer) -> None:
     """Runs these sizes again in another order of blocks, warps and lanes, until one is wrong."""
     for size in sizes:
         other = Answer(answer.name, answer.shape)
@@ -137,7 +142,7 @@ def run_in_order(session, sizes, words, answer):
     finish(session, answer)
 
 
-def finish(session, answer):
+def finish(session: Session, answer: Answer) -> None:
     """Ends a session and adds its findings to the answer."""
     program, device = session.end()
     found = session.findings()
@@ -154,7 +159,7 @@ def finish(session, answer):
         answer.unjudged = answer.unjudged or f"{NOT_SUPPORTED}: it races in shared memory that CUDA reserves, as tiles of more than 32 threads of cooperative groups do"
 
 
-def whole_program(path, folder, options, answer):
+def whole_program(path: Path, folder: Path, options: argparse.Namespace, answer: Answer) -> None:
     """Builds it, and runs it."""
     if answer.shape.steps:
         answer.similar = similar.most_similar(mine.read(path), answer.shape.steps)
@@ -163,7 +168,7 @@ def whole_program(path, folder, options, answer):
         run(program, options, answer)
 
 
-def checked(path, options, judge=whole_program, below=None, is_empty=False):
+def checked(path: Path, options: argparse.Namespace, judge: Callable = whole_program, below: Path | None = None, is_empty: bool = False) -> Answer:
     """The answer about one file, which is found from the folder `below` without following links; is_empty: about a student without a program.
     A failure of the judge is no verdict about the file, and does not affect other files."""
     answer, begin = Answer(path.name, options.shape), time.monotonic()

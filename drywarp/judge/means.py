@@ -2,6 +2,9 @@
 
 Each is a function that restricts this process, or becomes the restricted command, and raises Absent if this machine lacks it."""
 
+from __future__ import annotations
+
+import argparse
 import ctypes
 import errno
 import os
@@ -9,6 +12,7 @@ import resource
 import struct
 import sys
 from pathlib import Path
+from typing import Callable, NoReturn, Sequence
 
 LIBC = ctypes.CDLL(None, use_errno=True)
 NO_NEW_PRIVILEGES, DEATH_SIGNAL, DUMPABLE = 38, 1, 4  # of prctl
@@ -23,7 +27,7 @@ class Absent(Exception):
     """This machine lacks a means."""
 
 
-def tried(means, *arguments):
+def tried(means: Callable, *arguments: object) -> bool:
     try:
         means(*arguments)
         return True
@@ -31,7 +35,7 @@ def tried(means, *arguments):
         return False
 
 
-def succeeds(means, *arguments):
+def succeeds(means: Callable, *arguments: object) -> bool:
     """Whether a function succeeds in a process of its own."""
     child = os.fork()
     if child == 0:
@@ -42,9 +46,14 @@ def succeeds(means, *arguments):
     return os.waitpid(child, 0)[1] == 0
 
 
-def works(means, *arguments):
+def works(means: Callable, *arguments: object) -> bool:
     """Whether a function works without root's rights, and with no_new_privs set."""
-    return succeeds(lambda: drop_root() or LIBC.prctl(NO_NEW_PRIVILEGES, 1, 0, 0, 0) or means(*arguments))
+    def unprivileged() -> None:
+        drop_root()
+        LIBC.prctl(NO_NEW_PRIVILEGES, 1, 0, 0, 0)
+        means(*arguments)
+
+    return succeeds(unprivileged)
 
 
 # ---- The user
@@ -52,7 +61,7 @@ def works(means, *arguments):
 UNPRIVILEGED = 65534  # the overflow user and group
 
 
-def drop_root():
+def drop_root() -> None:
     """Turns a process of root into one of the unprivileged user, for good; has no effect for another user. Raises OSError where root cannot."""
     if os.getuid():
         return
@@ -62,14 +71,14 @@ def drop_root():
     LIBC.prctl(DUMPABLE, 1, 0, 0, 0)  # else its files in /proc, such as uid_map, remain root's
 
 
-def is_hidden(path):
+def is_hidden(path: str | Path) -> bool:
     """Whether only its owner, such as root, can read a file or enter a folder."""
     path = Path(path).resolve()
     folders = [path, *path.parents] if path.is_dir() else path.parents
     return not all(folder.stat().st_mode & 0o001 for folder in folders) or path.is_file() and not path.stat().st_mode & 0o004
 
 
-def device_python():
+def device_python() -> tuple[str, str]:
     """The Python of the device and its prefix: this one or, if only root can read it, the system's."""
     own = os.path.realpath(sys.executable)
     return (own, sys.base_prefix) if os.getuid() or not is_hidden(own) else (os.path.realpath("/usr/bin/python3"), "/usr")
@@ -86,11 +95,11 @@ BIND_AND_CONNECT_TCP, SIGNALS_AND_SOCKETS = 3, 3
 NEWER_RIGHTS = [(2, REFER), (3, TRUNCATE), (5, IOCTL)]  # each since a version of Landlock
 
 
-def landlock_version():
+def landlock_version() -> int:
     return max(LIBC.syscall(CREATE_RULESET, None, ctypes.c_size_t(0), 1), 0)
 
 
-def restrict_files(options):
+def restrict_files(options: argparse.Namespace) -> None:
     """Landlock: only the named paths can be read, run or written."""
     version = landlock_version()
     if not version:
@@ -112,7 +121,7 @@ def restrict_files(options):
     os.close(rules)
 
 
-def allow_beneath(rules, path, rights):
+def allow_beneath(rules: int, path: str, rights: int) -> None:
     try:
         place = os.open(path, os.O_PATH | os.O_CLOEXEC)
     except OSError:
@@ -129,7 +138,7 @@ OWN_USERS, OWN_NETWORK, OWN_PROCESSES, OWN_IPC, OWN_NAME = 0x10000000, 0x4000000
 MAX_OWN_PROCESSES = 5  # of the sandbox itself, in the namespace
 
 
-def enter_namespaces():
+def enter_namespaces() -> None:
     """Enters new namespaces of users, network and processes: without other processes or network interfaces."""
     user, group = os.getuid(), os.getgid()
     if LIBC.unshare(OWN_USERS | OWN_NETWORK | OWN_PROCESSES | OWN_IPC | OWN_NAME):
@@ -140,13 +149,13 @@ def enter_namespaces():
             file.write(line)
 
 
-def bubblewrap():
+def bubblewrap() -> str:
     """The command's path; "" if it is not installed. Relative folders of PATH are ignored: any user may control them."""
     places = (os.path.join(folder, "bwrap") for folder in os.environ.get("PATH", "").split(":") if os.path.isabs(folder))
     return next((place for place in places if os.path.isfile(place) and os.access(place, os.X_OK)), "")
 
 
-def in_bubblewrap(options, *words):
+def in_bubblewrap(options: argparse.Namespace, *words: str) -> list[str]:
     """The command that runs Python with these arguments in bubblewrap: only its own and the named files are visible, and only some writable."""
     python, own = os.path.realpath(sys.executable), os.path.dirname(os.path.abspath(__file__))
     seen = {*options.read, *options.run, *ALWAYS_READ, LINKS, *LIBRARIES, python, f"{sys.base_prefix}/lib", own}
@@ -158,7 +167,7 @@ def in_bubblewrap(options, *words):
     return [*command, "--remount-ro", "/", "--chdir", "/", "--", python, "-I", "-S", *words]
 
 
-def become_bubblewrap(options, *words):
+def become_bubblewrap(options: argparse.Namespace, *words: str) -> NoReturn:
     """Turns this process into Python in bubblewrap."""
     command = in_bubblewrap(options, *words)
     if not command[0]:
@@ -166,9 +175,9 @@ def become_bubblewrap(options, *words):
     os.execve(command[0], command, {})
 
 
-def has_bubblewrap(options):
+def has_bubblewrap(options: argparse.Namespace) -> bool:
     """Whether bubblewrap works here with these files."""
-    def quietly():
+    def quietly() -> None:
         drop_root()
         os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
         become_bubblewrap(options, "-c", "")
@@ -194,7 +203,7 @@ class Comparison(ctypes.Structure):
     _fields_ = [("argument", ctypes.c_uint), ("how", ctypes.c_int), ("a", ctypes.c_uint64), ("b", ctypes.c_uint64)]
 
 
-def restrict_calls(options):
+def restrict_calls(options: argparse.Namespace) -> None:
     """seccomp: no sockets, no look into other processes, no memory that outlives its process, nothing that only an administrator needs; with
     --alone no process, either; with --strict not even a thread, and no memory that no limit counts."""
     try:
@@ -204,7 +213,7 @@ def restrict_calls(options):
     library.seccomp_init.restype = ctypes.c_void_p
     rules = ctypes.c_void_p(library.seccomp_init(ALLOW))
 
-    def refuse(name, action=REFUSE, comparisons=()):
+    def refuse(name: str, action: int = REFUSE, comparisons: Sequence[Comparison] = ()) -> None:
         number = library.seccomp_syscall_resolve_name(name.encode())
         if number >= 0:  # this machine has it
             array = (Comparison * max(len(comparisons), 1))(*comparisons)
@@ -224,7 +233,7 @@ def restrict_calls(options):
 
 # ---- Limits of each process
 
-def limit(options):
+def limit(options: argparse.Namespace) -> None:
     """Limits of each process. Those of memory are for addresses, or, for a program that reserves many, for what it can write.
 
     Its threads' seconds add up. Processes count only where a namespace keeps the account's other ones out of it."""

@@ -1,9 +1,12 @@
 """Starts the judge's processes, each in the sandbox, and ends them at Ctrl-C."""
 
+from __future__ import annotations
+
 import subprocess
 import sys
 import weakref
 from pathlib import Path
+from typing import Any, NoReturn
 
 SANDBOX = Path(__file__).with_name("sandbox.py")
 
@@ -14,7 +17,7 @@ class Running:
     processes: weakref.WeakSet = weakref.WeakSet()
 
 
-def started(*arguments, **streams):
+def started(*arguments: Any, **streams: Any) -> subprocess.Popen:
     process = subprocess.Popen(*arguments, **streams)
     Running.processes.add(process)
     if Running.stopped:
@@ -23,7 +26,7 @@ def started(*arguments, **streams):
     return process
 
 
-def interrupt(*_):
+def interrupt(*_: object) -> NoReturn:
     """Handles Ctrl-C: ends all processes and starts no more."""
     Running.stopped = True
     for process in list(Running.processes):
@@ -31,8 +34,9 @@ def interrupt(*_):
     raise KeyboardInterrupt
 
 
-def end_device(device):
+def end_device(device: subprocess.Popen) -> int:
     """Closes the pipes of a device, which then ends; returns its exit status."""
+    assert device.stdin and device.stdout  # pipes
     try:
         device.stdin.close()
     except BrokenPipeError:  # it has ended already
@@ -41,5 +45,5 @@ def end_device(device):
     return device.wait()
 
 
-def in_sandbox(*allowed):
+def in_sandbox(*allowed: str) -> list[str]:
     return [sys.executable, "-I", "-S", str(SANDBOX), *allowed, "--"]

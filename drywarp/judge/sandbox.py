@@ -6,6 +6,8 @@ empty, and all of its processes are killed when it exits or its time is up. Mech
 Started by root, it runs the command as an unprivileged user, which then owns DIR, unless everyone can write it.
 Exit status: the command's; 128 plus the signal's number; 122: too much memory; 123: too much file space; 124: time limit; 125: the sandbox failed."""
 
+from __future__ import annotations
+
 import argparse
 import os
 import platform
@@ -13,6 +15,8 @@ import re
 import signal
 import sys
 import time
+from collections.abc import Iterable
+from typing import Callable, NoReturn
 
 if not __package__:  # run as a file: the judge runs it so, without its own settings of Python's
     sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
@@ -29,7 +33,7 @@ NEEDED = {"PATH": "/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8"}
 
 # ---- The processes: this one watches the clock; below it, one without root's rights; below that, the first of a namespace; below that, the command.
 
-def become(options):
+def become(options: argparse.Namespace) -> NoReturn:
     """Turns this process into the command."""
     LIBC.prctl(DEATH_SIGNAL, signal.SIGKILL)
     LIBC.prctl(NO_NEW_PRIVILEGES, 1, 0, 0, 0)
@@ -41,11 +45,11 @@ def become(options):
     os.execve(options.command[0], options.command, environment)
 
 
-def status_of(word):
+def status_of(word: int) -> int:
     return 128 + os.WTERMSIG(word) if os.WIFSIGNALED(word) else os.WEXITSTATUS(word)
 
 
-def or_failed(run):
+def or_failed(run: Callable[[], object]) -> int:
     """Runs what becomes another program; where it does not, says so in a line."""
     try:
         run()
@@ -54,7 +58,7 @@ def or_failed(run):
     return SANDBOX_FAILED
 
 
-def forked(run):
+def forked(run: Callable[[], object]) -> int:
     """The number of a new process that does so."""
     child = os.fork()
     if child:
@@ -62,7 +66,7 @@ def forked(run):
     os._exit(or_failed(run))
 
 
-def enclosed(options, group):
+def enclosed(options: argparse.Namespace, group: cgroup.Group | None) -> NoReturn:
     """Enters the control group, which only root may, then drops root's rights; bubblewrap or namespaces are those of the remaining user."""
     LIBC.prctl(DEATH_SIGNAL, signal.SIGKILL)
     if group:
@@ -77,7 +81,7 @@ def enclosed(options, group):
     os._exit(status_of(os.waitpid(forked(lambda: first_process(options)), 0)[1]))
 
 
-def give_away(folders):
+def give_away(folders: Iterable[str]) -> None:
     """Gives root's folders, without their contents, to the unprivileged user, except those that everyone can write, such as /tmp."""
     for folder in folders:
         about = os.stat(folder)
@@ -85,7 +89,7 @@ def give_away(folders):
             os.chown(folder, UNPRIVILEGED, UNPRIVILEGED)
 
 
-def first_process(options):
+def first_process(options: argparse.Namespace) -> NoReturn:
     """In a namespace of processes the first one: when it ends, all end."""
     LIBC.prctl(DEATH_SIGNAL, signal.SIGKILL)
     command = forked(lambda: become(options))
@@ -95,7 +99,7 @@ def first_process(options):
             os._exit(status_of(word))
 
 
-def taken(folders):
+def taken(folders: Iterable[str]) -> int:
     """Bytes on the disk below the folders."""
     total = 0
     for folder in folders:
@@ -108,10 +112,10 @@ def taken(folders):
     return total
 
 
-def watch(child, options):
+def watch(child: int, options: argparse.Namespace) -> int:
     """Waits for the end of the child, of its time or of its space; returns its status, or which of them it was."""
     end = time.monotonic() + options.seconds
-    look = 0
+    look = 0.0
     while (now := time.monotonic()) < end:
         done, word = os.waitpid(child, os.WNOHANG)
         if done:
@@ -123,7 +127,7 @@ def watch(child, options):
     return TIME_OVER
 
 
-def watched(options):
+def watched(options: argparse.Namespace) -> int:
     """Runs the command to its end, or to that of its time or space."""
     LIBC.prctl(DEATH_SIGNAL, signal.SIGKILL)
     os.setpgid(0, 0)
@@ -138,14 +142,14 @@ def watched(options):
     return ended(group, status) if group else status
 
 
-def ended(group, status):
+def ended(group: cgroup.Group, status: int) -> int:
     """Ends a control group; returns the status, or that its memory was over."""
     is_over = group.is_over()
     group.end()
     return MEMORY_OVER if is_over and status not in (TIME_OVER, SPACE_OVER) else status
 
 
-def end_group():
+def end_group() -> None:
     """Without namespaces: kills the processes that the command left in this process group."""
     for name in os.listdir("/proc"):
         try:
@@ -157,13 +161,13 @@ def end_group():
 
 # ---- What is in force
 
-def confines_files():
+def confines_files() -> bool:
     """Whether a program in the sandbox can neither read nor write the files of this account."""
     nothing = argparse.Namespace(read=[], run=[], write=[], alone=True, strict=False)
     return works(restrict_files, nothing) or has_bubblewrap(nothing)
 
 
-def measures():
+def measures() -> tuple[str, str]:
     """Two lines: the means in force, and what they do not cover."""
     nothing = argparse.Namespace(read=[], run=[], write=[], alone=True, strict=False)
     files, wrapped, calls = works(restrict_files, nothing), has_bubblewrap(nothing), works(restrict_calls, nothing)
@@ -190,27 +194,27 @@ def measures():
     return f"sandbox: {', '.join(used)}", f"not covered: {'; '.join(open_ones)}"
 
 
-def amount(text):
+def amount(text: str) -> int:
     found = re.fullmatch(r"(\d+)([KMGT]?)", text)
     if not found:
         raise argparse.ArgumentTypeError(f"'{text}' is not a number of bytes, optionally followed by K, M, G or T")
     return int(found[1]) << 10 * " KMGT".index(found[2] or " ")
 
 
-def setting(text):
+def setting(text: str) -> tuple[str, str]:
     name, equals, value = text.partition("=")
     if not equals:
         raise argparse.ArgumentTypeError(f"'{text}' is not of the form NAME=VALUE")
     return name, value
 
 
-def positive(text):
+def positive(text: str) -> int:
     if not text.isdigit() or int(text) == 0:
         raise argparse.ArgumentTypeError(f"'{text}' is not a positive integer")
     return int(text)
 
 
-def parsed(arguments):
+def parsed(arguments: list[str]) -> argparse.Namespace:
     parser = Parser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.status = SANDBOX_FAILED
     parser.add_argument("--read", action="append", default=[], type=os.path.abspath, metavar="PATH", help="may be read")
@@ -237,7 +241,7 @@ def parsed(arguments):
     return options
 
 
-def main():
+def main() -> None:
     options = parsed(sys.argv[1:])
     if options.measures:
         print("\n".join(measures()))

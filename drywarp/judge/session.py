@@ -1,10 +1,14 @@
 """A running program and the device that it calls: two processes, each in its own sandbox. docs/judge.md shows their connections."""
 
+from __future__ import annotations
+
+import argparse
 import csv
 import json
 import os
 import subprocess
 from pathlib import Path
+from typing import Any
 
 from drywarp.judge import scratch, shapes
 from drywarp.judge.means import LIBRARIES, device_python
@@ -16,10 +20,10 @@ PROGRAM_MEMORY, DEVICE_MEMORY = "1G", "2G"
 PROGRAM_SAYS, DEVICE_FILE = "64K", "64M"  # the largest file
 MAX_SAID = 1 << 16  # bytes that are kept of the stderr of one of them
 CHECKER_ENDS_WITH, UNSUPPORTED = 88, 77  # exit statuses of the simulator
-GONE = {"ended": True, "broken": True, "over": "", "note": ""}
+GONE: dict[str, Any] = {"ended": True, "broken": True, "over": "", "note": ""}
 
 
-def findings_in(folder):
+def findings_in(folder: Path) -> list[dict[str, Any]]:
     """The checker's findings of a finished session; none if its file cannot be read."""
     try:
         return json.loads((folder / "device/findings.json").read_text(errors="replace")).get("findings", [])
@@ -27,14 +31,14 @@ def findings_in(folder):
         return []
 
 
-def program_command(program, limits):
+def program_command(program: Path, limits: list[str]) -> list[str]:
     """The program in its sandbox. It may read the system's libraries, and run only itself and its loader."""
     loaders = sorted({str(path.resolve()) for folder in LIBRARIES for path in Path(folder).glob("ld-linux*.so*")})
     allowed = [*(f"--read={folder}" for folder in LIBRARIES), *(f"--run={path}" for path in (*loaders, program))]
     return [*in_sandbox(*limits, *allowed, "--memory", PROGRAM_MEMORY, "--file-bytes", PROGRAM_SAYS, "--threads", "1", "--strict"), str(program)]
 
 
-def device_command(folder, program, options, limits, orders):
+def device_command(folder: Path, program: Path, options: argparse.Namespace, limits: list[str], orders: dict[str, int]) -> list[str]:
     """The device in its sandbox, which writes counters and findings into the folder; the caller appends its pipe ends to the program."""
     (python, prefix), device, threads = device_python(), folder / "device", options.threads or os.cpu_count() or 1
     device.mkdir()
@@ -48,7 +52,7 @@ def device_command(folder, program, options, limits, orders):
 class Session:
     """A running program and its device, each in its own sandbox. They are connected by pipes; the judge is connected only to the device."""
 
-    def __init__(self, program, options, seconds, **orders):
+    def __init__(self, program: Path, options: argparse.Namespace, seconds: int, **orders: int) -> None:
         self.folder = scratch.made(program.parent.parent.parent)
         self.shape, self.limit, self.ended, self.in_other_order = options.shape, options.seconds, False, bool(orders.keys() & shapes.ORDER_SETTINGS)
         self.reported = 0  # lines of the simulator that were returned by fault()
@@ -64,8 +68,9 @@ class Session:
         for end in (to_device, from_program, to_program, from_device):
             os.close(end)
 
-    def try_case(self, case):
+    def try_case(self, case: shapes.Case) -> dict[str, Any]:
         """The device's reply about a run, with the outputs as lists of numbers; GONE if it has ended."""
+        assert self.device.stdin and self.device.stdout  # pipes
         try:
             self.device.stdin.write(json.dumps(case.task | {"bytes": len(case.data)}).encode() + b"\n" + case.data)
             self.device.stdin.flush()
@@ -79,7 +84,7 @@ class Session:
         self.ended = reply.get("ended", False) or reply["broken"]
         return {**reply, "outputs": case.read(data)}
 
-    def counted(self, launches):
+    def counted(self, launches: int) -> list[dict[str, str]]:
         """The counter rows of the last run."""
         try:
             with open(self.folder / "device/counters.csv", newline="") as file:
@@ -89,22 +94,22 @@ class Session:
         new, self.rows = rows[self.rows:], len(rows)
         return new if len(new) == launches else []
 
-    def end(self):
+    def end(self) -> tuple[int, int]:
         """Waits for both; returns their exit statuses."""
         device = end_device(self.device)
         return self.program.wait(), device
 
-    def findings(self):
+    def findings(self) -> list[dict[str, Any]]:
         """The checker's findings."""
         return findings_in(self.folder)
 
-    def said(self, which):
+    def said(self, which: str) -> list[str]:
         """The lines that one of them wrote to its stderr."""
         with open(self.folder / f"{which}.txt", "rb") as file:
             data = file.read(MAX_SAID)
         return [without_folders(line.strip()) for line in data.decode(errors="replace").splitlines() if line.strip()]
 
-    def fault(self):
+    def fault(self) -> str:
         """The simulator's first message since the last call, after a newline; "" if there is none."""
         lines = [line for line in self.said("device") if line.startswith("simulator:")]
         new, self.reported = lines[self.reported:], len(lines)

@@ -1,13 +1,16 @@
 """Shapes: the functions, inputs and expected outputs of a program that is judged, for a ladder's step or a contract (contract.py)."""
 
+from __future__ import annotations
+
 import array
 import dataclasses
 import functools
 import itertools
 import math
 import secrets
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Callable, Optional
+from typing import Any, Callable, Optional
 
 from drywarp import files
 
@@ -37,20 +40,20 @@ COUNTERS = {"launches": None, "blocks": ["blocks"], "threads": ["threads"], "war
 COPIED = {"load requests": 512, "load sectors": 32}  # bytes of a warp's widest load, and of a sector
 
 
-def totals(rows, copied=0):
+def totals(rows: Iterable[dict[str, Any]], copied: int = 0) -> dict[str, int]:
     """The counters of a run, over its launches. copied: bytes that the host copied within the device, which count as vector loads."""
     rows = [row | {"blocks": row["grid"], "threads": int(row["grid"]) * files.threads(row["block"])} for row in rows]
     found = {name: sum(int(row[column]) for row in rows for column in columns) if columns else len(rows) for name, columns in COUNTERS.items()}
     return found | {name: found[name] + -(-copied // count) for name, count in COPIED.items()}
 
 
-def greatest(count, elements, power=1):
+def greatest(count: int, elements: str, power: int = 1) -> int:
     """The greatest random element of an array of this many. Half of the arrays have the small LEAST, so that elements repeat."""
     exact = EXACT[elements] // 2 // count
     return max(LEAST, secrets.choice((LEAST, exact if power == 1 else math.isqrt(exact))))
 
 
-def drawn(count, elements="float", power=1, sign=0, zeros=False):
+def drawn(count: int, elements: str = "float", power: int = 1, sign: int = 0, zeros: bool = False) -> list[int]:
     """Random elements, as whole numbers of a unit. sign: that of all of them, if it is not 0; zeros: whether some are 0."""
     words, most = array.array("Q", secrets.token_bytes(8 * count)), greatest(count, elements, power)
     sign = 1 if elements == "unsigned" else sign
@@ -61,42 +64,42 @@ def drawn(count, elements="float", power=1, sign=0, zeros=False):
     return [0 if word >> 60 == 0 else number for number, word in zip(numbers, words)] if zeros else numbers
 
 
-def drawn_keys(count):
+def drawn_keys(count: int) -> list[int]:
     """The segment numbers of this many elements: sometimes short segments, sometimes long ones."""
     share = secrets.choice((1, 16, 128))  # of 256 elements, this many start a segment
     return list(itertools.accumulate((byte < share for byte in secrets.token_bytes(count - 1)), initial=0))
 
 
-def width(elements):
+def width(elements: str) -> int:
     """Bytes of one."""
     return array.array(CODES[elements]).itemsize
 
 
-def drawn_unit(elements, most=UNITS[-1]):
+def drawn_unit(elements: str, most: float = UNITS[-1]) -> float:
     """The random number of units in 1, at most this many; 1 for whole numbers."""
     return secrets.choice([unit for unit in UNITS if unit <= most]) if elements in ("float", "double") else 1
 
 
-def packed(numbers, elements, units=1):
+def packed(numbers: Sequence[float], elements: str, units: float = 1) -> bytes:
     """An array of such elements, as bytes. units: in 1."""
     return array.array(CODES[elements], [number / units for number in numbers] if units != 1 else numbers).tobytes()
 
 
-def between(low, high):
+def between(low: int, high: int) -> int:
     """A random number, uniform in its logarithm."""
     return min(high, low + secrets.randbelow(1 << 1 + secrets.randbelow((high - low + 1).bit_length())))
 
 
-def near_power_of_two():
+def near_power_of_two() -> int:
     """A random size of at most 2^18 + 2, next to a power of two or to three times one."""
     return max(3, secrets.choice((1, 3)) * (1 << 2 + secrets.randbelow(15)) + secrets.choice((-2, -1, 0, 1, 2)))
 
 
-def label(size):
+def label(size: Any) -> str:
     return f"n = {size:,}" if isinstance(size, int) else "x".join(f"{side:,}" for side in size)
 
 
-def count_of(size):
+def count_of(size: Any) -> int:
     return size if isinstance(size, int) else math.prod(size)
 
 
@@ -119,15 +122,15 @@ class Operation:
     mistakes: Callable = lambda numbers, got: set()  # known mistakes that give this result, in words
 
 
-def prefixes(numbers, size):
+def prefixes(numbers: list[int], size: Any) -> list[list[int]]:
     return [list(itertools.accumulate(numbers))]
 
 
-def prefixes_before(numbers, size):
+def prefixes_before(numbers: list[int], size: Any) -> list[list[int]]:
     return [[0, *itertools.accumulate(numbers[:-1])]]
 
 
-def wrong_sums(numbers, got):
+def wrong_sums(numbers: list[int], got: list) -> set[str]:
     """Known mistakes of a sum that give this result."""
     (got,), total, n = got, sum(numbers), len(numbers)
     found = set()
@@ -141,7 +144,7 @@ def wrong_sums(numbers, got):
     return found
 
 
-def wrong_prefixes(numbers, got):
+def wrong_prefixes(numbers: list[int], got: list) -> set[str]:
     """Known mistakes of a scan that give these results."""
     (right,), (before,) = prefixes(numbers, None), prefixes_before(numbers, None)
     found = {words for words, sums in (("each element is missing from its own sum", before), ("nothing was added: the output is the input array", numbers)) if got == sums}
@@ -161,7 +164,7 @@ EXCLUSIVE_SCAN = Operation(prefixes_before)
 @dataclasses.dataclass
 class Case:
     """One run: the task for the device, the arrays' bytes, and the expected outputs."""
-    size: object
+    size: Any
     task: dict
     data: bytes
     numbers: list  # of the arrays
@@ -171,10 +174,10 @@ class Case:
     where: str = ""  # what messages about this run add to the size
 
     @functools.cached_property
-    def expected(self):
+    def expected(self) -> list[list]:
         return self.operation.of(self.numbers, self.size)
 
-    def read(self, outputs):
+    def read(self, outputs: list[bytes]) -> list[list]:
         """The outputs' bytes as lists of numbers, in units of the elements; NaN and infinity are kept."""
         lists = []
         for k, (kind, data) in enumerate(zip(self.operation.kinds, outputs)):
@@ -182,16 +185,16 @@ class Case:
             lists.append([value * scale for value in values] if scale != 1 else values)
         return lists
 
-    def scale(self, k):
+    def scale(self, k: int) -> float:
         """The units of output k in 1."""
         return 1 if self.operation.kinds[k] else self.units ** self.operation.power
 
-    def shown(self, number, k):
+    def shown(self, number: float, k: int) -> str:
         """A number of output k."""
         value = number / self.scale(k)
         return f"{number}" if self.elements not in ("float", "double") or self.operation.kinds[k] == "int" else f"{value:.4f}" if value * 10000 % 1 == 0 else f"{value:.9g}"
 
-    def wrong(self, got):
+    def wrong(self, got: list[list]) -> str:
         """The error in the outputs; "" for none."""
         for k, (name, ours, theirs) in enumerate(zip(self.operation.outputs, self.expected, got)):
             wrong = self.wrong_ones(ours, theirs) if ours != theirs else []
@@ -199,13 +202,13 @@ class Case:
                 return difference(name, ours, theirs, wrong, self.where, lambda number: self.shown(number, k))
         return ""
 
-    def wrong_ones(self, ours, theirs):
+    def wrong_ones(self, ours: list, theirs: list) -> list[int]:
         """The indices of the elements of an output that are wrong. NaN is."""
         within = self.operation.within
         return [i for i, (a, b) in enumerate(zip(ours, theirs)) if a != b and not (within and abs(a - b) <= within(a, self.size))]
 
 
-def difference(name, ours, theirs, wrong, where, shown):
+def difference(name: str, ours: list, theirs: list, wrong: list[int], where: str, shown: Callable[[float], str]) -> str:
     """The first wrong element, and the number of wrong ones. wrong: their indices."""
     first = wrong[0]
     if not math.isfinite(theirs[first]):
@@ -228,29 +231,29 @@ class Shape:
     timed_by: str = ""  # the command that measures such a program on a GPU
     sizes: tuple = tuple(SIZES)
     orders_at: tuple = ((COUNTED_AT,), (4097, 100003), (4097, 262147))  # for each of ORDERS, the sizes that run in it
-    counted_at: object = COUNTED_AT
+    counted_at: Any = COUNTED_AT
     promise: str = ""  # the contract's description of it
     limits: dict = dataclasses.field(default_factory=dict)  # a counter's name: its limit at goals_at
     forbidden: tuple = ()  # names that the program may not have, and libraries whose headers it may not include
     goals_at: tuple = ()  # counted_at, and a smaller random size
 
     @property
-    def least_bytes(self):
+    def least_bytes(self) -> int | None:
         """The bytes that must be loaded at counted_at."""
         return self.counted_at * 4
 
-    def case(self, size, run):
+    def case(self, size: Any, run: int) -> Case:
         raise NotImplementedError
 
-    def runs_at(self, size, in_other_order=False):
+    def runs_at(self, size: Any, in_other_order: bool = False) -> tuple[int, ...]:
         """The runs of a size, by number: the first and the second one differ."""
         return (0, 1)
 
-    def with_random_sizes(self):
+    def with_random_sizes(self) -> Shape:
         """A copy with four more sizes: any, one near a power of two, one above all others, and a large one. Each also runs in one of ORDERS."""
         draws = (lambda: between(3, self.sizes[-1])), near_power_of_two, (lambda: self.sizes[-1] + 1 + secrets.randbelow(LARGE[0] - self.sizes[-1] - 1)), \
             (lambda: LARGE[0] + secrets.randbelow(LARGE[1] - LARGE[0]))
-        new = []
+        new: list[int] = []
         for draw in draws:
             new.append(next(size for size in iter(draw, None) if size not in {*self.sizes, *new}))
         orders_at = tuple((*sizes, *more) for sizes, more in zip(self.orders_at, (new[:1], new[1:3], new[3:])))
@@ -260,7 +263,7 @@ class Shape:
 class Step(Shape):
     """A step of a ladder."""
 
-    def runs_at(self, size, in_other_order=False):
+    def runs_at(self, size: Any, in_other_order: bool = False) -> tuple[int, ...]:
         """Run 2 repeats run 0 at the same address with other data, for a program that keeps results. A size above the public ones takes long: its second run is in another order."""
         if size > SIZES[-1]:
             return (1,) if in_other_order else (0,)
@@ -270,7 +273,7 @@ class Step(Shape):
 class Sums(Step):
     """A step of the first ladder: passes that reduce the array to one sum."""
 
-    def case(self, size, run):
+    def case(self, size: Any, run: int) -> Case:
         before = run % 2  # offset of the array in its allocation, in elements: 0 is aligned to 16 bytes, 1 is not
         data, units = drawn(before + size), drawn_unit("float")
         task = {"passes": True, "numbers": [size], "inputs": [4 * len(data)], "before": before}
@@ -281,7 +284,7 @@ class Sums(Step):
 class Scans(Step):
     """A step of the second ladder. Its scratch memory is uninitialised in the first run; the others reuse it."""
 
-    def case(self, size, run):
+    def case(self, size: Any, run: int) -> Case:
         data, units, exclusive, kept = drawn(size), drawn_unit("float"), run % 2, run > 0 and size <= SIZES[-1]
         task = {"passes": False, "numbers": [size, exclusive], "inputs": [4 * size], "outputs": [4 * size], "read": [4 * size], "scratch": "kept" if kept else "fresh"}
         return Case(size, task, packed(data, "float", units), data, EXCLUSIVE_SCAN if exclusive else SCAN, "float", units, ", exclusive" if exclusive else "")

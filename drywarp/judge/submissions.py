@@ -1,9 +1,12 @@
 """The programs in a folder of submissions: of a class, as a learning platform packs them, or of one student. docs/judge.md lists the names that are understood."""
 
+from __future__ import annotations
+
 import csv
 import dataclasses
 import re
 import zipfile
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from drywarp.errors import fail
@@ -25,18 +28,18 @@ class Submission:
     is_empty: bool = False
 
 
-def is_hidden(part):
+def is_hidden(part: str) -> bool:
     """Whether a file or folder is made by an editor or operating system: ._reduce.cu and __MACOSX by macOS, .ipynb_checkpoints by Jupyter."""
     return part.startswith(".") or part == "__MACOSX"
 
 
-def is_program(path):
+def is_program(path: Path) -> bool:
     return path.suffix.lower() == ".cu" and not any(map(is_hidden, path.parts))
 
 
-def unzipped(archive, folder):
+def unzipped(archive: Path, folder: Path) -> dict[str, Path]:
     """The programs in a zip file, written into a folder, by their names in the archive. Links, other files and too large ones are left out."""
-    found = {}
+    found: dict[str, Path] = {}
     try:
         with zipfile.ZipFile(archive) as file:
             for k, member in enumerate(file.infolist()[:MAX_MEMBERS]):
@@ -56,9 +59,10 @@ def unzipped(archive, folder):
     return found
 
 
-def entries(folder, work):
+def entries(folder: Path, work: Path) -> list[Submission]:
     """The programs below a folder, and the folders and zip files directly in it that have none. `work` receives the contents of zip files."""
-    programs, tops = [], {}
+    programs: list[Submission] = []
+    tops: dict[str, bool] = {}
     for path in sorted(folder.rglob("*")):
         inner = path.relative_to(folder)
         if path.is_symlink() or any(map(is_hidden, inner.parts)):
@@ -75,22 +79,23 @@ def entries(folder, work):
     return programs + [Submission(name + "/" * (folder / name).is_dir(), folder / name, folder, True) for name in tops if name not in have]
 
 
-def of_each_student(found):
+def of_each_student(found: list[Submission]) -> list[Submission]:
     """The submissions, at most MAX_PROGRAMS of one student; says which students have more."""
-    counts, kept = {}, []
+    counts: dict[tuple[str, str], int] = {}
+    kept: list[Submission] = []
     for submission in sorted(found, key=lambda each: each.name):
         student = student_of(submission.name)
         counts[student] = counts.get(student, 0) + 1
         kept += [submission] if counts[student] <= MAX_PROGRAMS else []
-    for (student, _), count in counts.items():
+    for (name, _), count in counts.items():
         if count > MAX_PROGRAMS:
-            print(f"{clean(student)}: {count:,} programs, of which the first {MAX_PROGRAMS} are judged")
+            print(f"{clean(name)}: {count:,} programs, of which the first {MAX_PROGRAMS} are judged")
     return kept
 
 
 # ---- Students
 
-def student_of(name):
+def student_of(name: str) -> tuple[str, str]:
     """The student of a program, from the name of the top folder or file; and the platform's number, since names may repeat."""
     first = Path(name).parts[0]
     student = first if first != name and not first.lower().endswith(".zip") else Path(first).stem
@@ -101,7 +106,7 @@ def student_of(name):
     return (by_canvas[1], by_canvas[2]) if by_canvas else (student, "")
 
 
-def words_of(name):
+def words_of(name: str) -> list[str]:
     """The words of a name, lower-case and sorted: the order differs between platforms."""
     return sorted(re.findall(r"\w+", name.lower()))
 
@@ -112,7 +117,7 @@ class Person:
     name: str
     id: str
 
-    def is_meant_by(self, student, number):
+    def is_meant_by(self, student: str, number: str) -> bool:
         """Whether a submission's name means this student: by login, id or full name, or by Canvas's one word, in which the last name comes first."""
         words = re.findall(r"\w+", self.name.lower())
         joined = ["".join(words), "".join(words[-1:] + words[:-1]), "".join(words[::-1])]
@@ -120,7 +125,7 @@ class Person:
                 or words_of(student) == sorted(words))
 
 
-def read_roster(path):
+def read_roster(path: Path) -> list[Person]:
     """The students of a roster, a CSV file with a column for each of ROSTER."""
     try:
         with open(path, newline="", encoding="utf-8-sig") as file:
@@ -132,7 +137,7 @@ def read_roster(path):
     return [Person(*((row[column] or "").strip() for column in ROSTER)) for row in rows]
 
 
-def matched(names, roster):
+def matched(names: Iterable[tuple[str, str]], roster: Sequence[Person]) -> dict[tuple[str, str], Person | None]:
     """For each (student, number) the person of the roster; None for a student who is not in it, or whose name means several."""
     found = {}
     for student, number in names:

@@ -1,7 +1,10 @@
 """The answer about one program, which the judge fills in, and the verdict that follows from it."""
 
+from __future__ import annotations
+
 import dataclasses
 import re
+from typing import Any, Protocol
 
 from drywarp.judge import shapes
 from drywarp.judge.words import NOT_TRIED, clean, without_folders
@@ -30,11 +33,11 @@ class Answer:
     seconds: float = 0
 
     @property
-    def right(self):
+    def right(self) -> int:
         return sum(not wrong for wrong in self.sizes.values())
 
     @property
-    def status(self):
+    def status(self) -> int:
         if self.unjudged:
             return UNJUDGED
         if any(wrong not in ("", NOT_TRIED, self.over) for wrong in self.sizes.values()):
@@ -48,33 +51,38 @@ class Answer:
         return FINDINGS if self.findings else MISSED if self.missed else PASSED
 
     @property
-    def verdict(self):
+    def verdict(self) -> str:
         return VERDICTS[self.status]
 
 
 # ---- Findings
 
-def place_line(place):
+class HasFindings(Protocol):
+    """An Answer, or a Verdict of make learn."""
+    findings: dict
+
+
+def place_line(place: dict[str, Any]) -> str:
     """One access of a finding, as drywarp check prints it: file and line, access, thread, block and kernel; then the source's text."""
     where = f"{place.get('file', '')}:{place['line']}: " if place.get("line") else ""
     text = place.get("text")
     return where + place.get("description", "") + (f":  {text.strip()}" if text else "")
 
 
-def without_numbers(text):
+def without_numbers(text: str) -> str:
     return re.sub(r"0x[0-9a-f]+|\d+", "0", text)
 
 
-def same_place(place):
+def same_place(place: dict[str, Any]) -> tuple:
     """The part of an access that is the same at every size."""
     return without_folders(place.get("file", "")), place.get("line"), place.get("kernel"), without_numbers(place.get("access", ""))
 
 
-def with_line(finding):
+def with_line(finding: dict[str, Any]) -> bool:
     return any(place.get("line") for place in finding.get("places", []))
 
 
-def add_findings(found, answer):
+def add_findings(found: list[dict[str, Any]], answer: HasFindings) -> None:
     """Adds findings to an answer, one for each kind and pair of lines: at another size only numbers and addresses differ."""
     for finding in found:
         lines = [without_folders(place_line(place)) for place in finding.get("places", [])]
@@ -83,7 +91,7 @@ def add_findings(found, answer):
         answer.findings.setdefault(key, [clean(line) for line in [title, *lines, *advice(finding)] if line])
 
 
-def advice(finding):
+def advice(finding: dict[str, Any]) -> list[str]:
     """A finding's help and notes, a line each."""
     lines = finding.get("hint", "").splitlines()
     return [line if re.match("(help|note): ", line) else f"help: {line}" for line in lines if line]

@@ -3,17 +3,21 @@
 judge.py starts it in a sandbox: device.py LIBRARY PTX PRINTED. Each input line is a launch, as JSON; the bytes of its arrays follow. Kernel output goes to
 the file PRINTED."""
 
+from __future__ import annotations
+
 import ctypes
 import json
 import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "judge"))  # in the sandbox nothing above drywarp/ can be read
 from check_device import SUCCESS, TO_DEVICE, TO_HOST, Device, Dim3, Stream  # type: ignore[import-not-found]  # noqa: E402
 
 
-def loaded(device, text):
+def loaded(device: Any, text: bytes) -> int:
     """Loads the kernels of a PTX text; returns CUDA's error."""
     module = ctypes.c_void_p()
     error = device.cuda.cuInit(0) or device.cuda.cudaSetDevice(0) or device.cuda.cuModuleLoadData(ctypes.byref(module), text + b"\0")
@@ -21,7 +25,7 @@ def loaded(device, text):
     return error
 
 
-def arguments(device, launch, judge, memory):
+def arguments(device: Any, launch: dict[str, Any], judge: Any, memory: list[tuple[int, int]]) -> Iterator[bytes]:
     """The kernel's arguments as bytes, in order. Each array gets an allocation of exactly its size, which is appended to `memory`."""
     for argument in launch["arguments"]:
         if "value" in argument:
@@ -34,9 +38,9 @@ def arguments(device, launch, judge, memory):
         yield address.to_bytes(8, "little")
 
 
-def run(device, launch, judge):
+def run(device: Any, launch: dict[str, Any], judge: Any) -> tuple[str, list[int], bytes]:
     """Launches once; returns the error ("" for none), the arrays' addresses and all arrays' bytes."""
-    memory = []
+    memory: list[tuple[int, int]] = []
     error, (number,), _ = device.kernel([1], launch["kernel"].encode())
     slots = device.known_kernel(number)[1]
     values = list(arguments(device, launch, judge, memory))
@@ -55,13 +59,13 @@ def run(device, launch, judge):
     return wrong, [address for address, _ in memory], back
 
 
-def bytes_of(device, address, count):
+def bytes_of(device: Any, address: int, count: int) -> bytes:
     data = ctypes.create_string_buffer(count)
     device.cuda.cudaMemcpy(data, ctypes.c_void_p(address), ctypes.c_size_t(count), TO_HOST)
     return data.raw
 
 
-def main():
+def main() -> None:
     if len(sys.argv) != 4:
         sys.exit("device.py: judge.py starts it")
     judge = Stream(os.dup(0), os.dup(1))

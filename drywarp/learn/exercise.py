@@ -1,5 +1,7 @@
 """The definition of an exercise, which exercises/NN_name/exercise.py fills in. docs/learn.md describes how to write one."""
 
+from __future__ import annotations
+
 import array
 import math
 import random
@@ -23,57 +25,57 @@ UNIT = 16  # data are whole sixteenths, so that float additions are exact in any
 class Array:
     """An array on the device, exactly as large as its values."""
     type: str  # as in Python's array: f, i, I
-    after: list  # the expected contents after the kernel; None: any
+    after: Optional[list]  # the expected contents after the kernel; None: any
     before: Optional[list] = None  # the contents before the kernel; None: uninitialised
     count: int = 0  # of elements
 
-    def packed(self):
+    def packed(self) -> bytes:
         return array.array(self.type, self.before).tobytes() if self.before is not None else b""
 
-    def expected(self):
-        return array.array(self.type, self.after).tobytes()
+    def expected(self) -> bytes:
+        return array.array(self.type, self.after or ()).tobytes()
 
 
-def type_of(values):
+def type_of(values: list) -> str:
     return "f" if any(isinstance(value, float) for value in values) else "i"
 
 
-def given(values, type=None):
+def given(values: list, type: str | None = None) -> Array:
     """An array that the kernel reads and does not change."""
     return Array(type or type_of(values), values, values, len(values))
 
 
-def result(values, type=None):
+def result(values: list, type: str | None = None) -> Array:
     """An uninitialised array that the kernel must fill with these values."""
     return Array(type or type_of(values), values, None, len(values))
 
 
-def changed(before, after, type=None):
+def changed(before: list, after: list, type: str | None = None) -> Array:
     """An array whose contents the kernel must change from `before` to `after`."""
     return Array(type or type_of(after), after, before, len(before))
 
 
-def scratch(count, type="f"):
+def scratch(count: int, type: str = "f") -> Array:
     """An uninitialised array that the kernel may use freely."""
     return Array(type, None, None, count)
 
 
-def sixteenths(count):
+def sixteenths(count: int) -> list[float]:
     """`count` random floats, none of them 0."""
     return [random.choice((-1, 1)) * random.randint(1, UNIT) / UNIT for _ in range(count)]
 
 
-def distinct(count):
+def distinct(count: int) -> list[float]:
     """`count` random floats, all different."""
     return [value / UNIT for value in random.sample(range(-8 * count, 8 * count), count)]
 
 
-def whole(count, low, high):
+def whole(count: int, low: int, high: int) -> list[int]:
     """`count` random integers from low to high, both included."""
     return [random.randint(low, high) for _ in range(count)]
 
 
-def blocks_for(n, each):
+def blocks_for(n: int, each: int) -> int:
     """The number of blocks that cover n elements, with `each` elements a block."""
     return max(1, math.ceil(n / each))
 
@@ -87,11 +89,11 @@ class Count:
     counter: str  # a column of the counters, or "threads", or "blocks"
     per_block: bool = False
 
-    def of(self, row):
+    def of(self, row: dict[str, str]) -> float:
         """Its value in a row of counters."""
         blocks = int(row["grid"])
-        value = {"threads": blocks * files.threads(row["block"]), "blocks": blocks}.get(self.counter)
-        value = float(row[self.counter]) if value is None else value
+        own = {"threads": blocks * files.threads(row["block"]), "blocks": blocks}.get(self.counter)
+        value = float(row[self.counter]) if own is None else own
         value = value / blocks if self.per_block else value
         return int(value) if value == int(value) else value
 
@@ -103,10 +105,10 @@ class Goal(Count):
     least: int = 0
 
     @property
-    def limit(self):
+    def limit(self) -> str:
         return f"at least {self.least:,}" if self.least else f"at most {self.most:,}"
 
-    def is_missed(self, row):
+    def is_missed(self, row: dict[str, str]) -> bool:
         return self.of(row) < self.least if self.least else self.of(row) > self.most
 
 
@@ -133,32 +135,32 @@ class Exercise:
     name: str = ""  # the folder's name
 
     @property
-    def number(self):
+    def number(self) -> str:
         return self.name[:2]
 
     @property
-    def folder(self):
+    def folder(self) -> Path:
         return FOLDER / self.name
 
     @property
-    def counts_at(self):
+    def counts_at(self) -> int:
         return self.counted_at or self.sizes[-1]
 
-    def tries(self):
+    def tries(self) -> list[int]:
         """All n of a check: `sizes`, and up to two random ones that are not in exercise.py."""
         low, high, step = self.random_sizes or (1, max(self.sizes), 1)
         unknown = sorted(set(range(low, high + 1, step)).difference(self.sizes))
         return [*self.sizes, *random.sample(unknown, min(2, len(unknown)))]
 
-    def missed_at(self, n, row):
+    def missed_at(self, n: int, row: dict[str, str]) -> list[Goal]:
         """The goals that a run at n misses. Those of the average block hold at any n, those of a whole launch up to `counts_at`, `least` only there."""
         return [goal for goal in self.goals if (goal.per_block or n == self.counts_at or n < self.counts_at and not goal.least) and goal.is_missed(row)]
 
-    def text(self, name):
+    def text(self, name: str) -> str:
         return (self.folder / name).read_text(encoding="utf-8")
 
 
-def read(folder):
+def read(folder: Path) -> Exercise:
     """The exercise in a folder."""
     made = runpy.run_path(str(folder / "exercise.py"))["EXERCISE"]
     exercise = Exercise(**made | {"name": folder.name})
@@ -166,6 +168,6 @@ def read(folder):
     return exercise
 
 
-def every():
+def every() -> list[Exercise]:
     """All exercises, in order."""
     return [read(folder) for folder in sorted(FOLDER.glob("[0-9][0-9]_*/"))]

@@ -4,6 +4,8 @@ The kernel is judged as make judge judges a program (docs/judge.md): compiled an
 are random, with the race checker, and in other orders of blocks, warps and lanes. Only the kernel is compiled, to PTX: by nvcc, or without it by the
 simulator's own kernel compiler."""
 
+from __future__ import annotations
+
 import array
 import csv
 import dataclasses
@@ -12,7 +14,9 @@ import json
 import math
 import re
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from drywarp.judge import compiling, processes, sandbox, scratch, verdicts
 from drywarp.judge.means import device_python
@@ -50,12 +54,12 @@ class Verdict:
     shared: list = dataclasses.field(default_factory=list)  # the source's shared arrays: (name, bytes of an element, elements or 0)
 
     @property
-    def is_right(self):
+    def is_right(self) -> bool:
         """Whether results and findings are right; goals may be missed."""
         return not (self.wrong or self.findings)
 
     @property
-    def good(self):
+    def good(self) -> bool:
         return self.is_right and not (self.said or self.missed)
 
 
@@ -67,14 +71,14 @@ class Tools:
     orders: tuple = ORDERS  # the sessions
 
     @property
-    def compiler(self):
+    def compiler(self) -> str:
         """The compiler's name in messages."""
         return "nvcc" if self.nvcc else "drywarp compile"
 
 
 # ---- Compiling
 
-def to_ptx(source, folder, tools):
+def to_ptx(source: Path, folder: Path, tools: Tools) -> tuple[Path | None, list[str]]:
     """The PTX file next to a source, and the compiler's messages; None if it does not compile."""
     ptx = folder / "kernels.ptx"
     nvcc = [tools.nvcc, "--ptx", "-O3", "-std=c++17", "-arch=compute_90", "-lineinfo"]
@@ -85,16 +89,16 @@ def to_ptx(source, folder, tools):
     return (ptx, []) if status == 0 and ptx.exists() else (None, lines[:compiling.MAX_LINES])
 
 
-def entry_of(ptx, kernel, namespace=""):
+def entry_of(ptx: Path, kernel: str, namespace: str = "") -> str:
     """The PTX name of a kernel, which may be in a namespace; "" if there is none."""
     place = f"N{len(namespace)}{namespace}" if namespace else ""
     found = re.search(rf"\.entry (_Z{place}{len(kernel)}{kernel}\w*|{kernel})\(", ptx.read_text(errors="replace"))
     return found[1] if found else ""
 
 
-def parameters(ptx, entry):
+def parameters(ptx: Path, entry: str) -> int:
     """The number of a kernel's parameters."""
-    return re.search(rf"\.entry {entry}\(([^)]*)\)", ptx.read_text(errors="replace"))[1].count(".param")
+    return re.findall(rf"\.entry {entry}\(([^)]*)\)", ptx.read_text(errors="replace"))[0].count(".param")
 
 
 # ---- Running
@@ -102,8 +106,8 @@ def parameters(ptx, entry):
 class Session:
     """A device in a sandbox that runs the kernels of one PTX file in one order of blocks, warps and lanes."""
 
-    def __init__(self, ptx, tools, orders, seconds=SECONDS, records=False):
-        self.arrays = []  # of the last launch: (name, address, bytes)
+    def __init__(self, ptx: Path, tools: Tools, orders: dict[str, int], seconds: int = SECONDS, records: bool = False) -> None:
+        self.arrays: list[tuple[str, int, int]] = []  # of the last launch: (name, address, bytes)
         self.lost_findings = False  # whether the device ended before it wrote them; known after end()
         self.folder = scratch.made(ptx.parent.parent)
         device = self.folder / "device"
@@ -118,12 +122,13 @@ class Session:
         with open(self.folder / "said.txt", "wb") as said:
             self.device = processes.started([*processes.in_sandbox(*allowed), *program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=said)
 
-    def run(self, entry, grid, block, data):
+    def run(self, entry: str, grid: int, block: int, data: dict[str, Any]) -> tuple[str, dict[str, array.array]]:
         """One launch; returns the error, "" for none, and the arrays' contents by name."""
         arguments = [{"bytes": 4 * value.count, "filled": value.before is not None} if isinstance(value, exercises.Array) else {"value": value}
                      for value in data.values()]
         arrays = {name: value for name, value in data.items() if isinstance(value, exercises.Array)}
         task = json.dumps({"kernel": entry, "grid": grid, "block": block, "arguments": arguments})
+        assert self.device.stdin and self.device.stdout  # pipes
         try:
             self.device.stdin.write(task.encode() + b"\n" + b"".join(value.packed() for value in arrays.values()))
             self.device.stdin.flush()
@@ -139,7 +144,7 @@ class Session:
             return "the run was stopped", {}
         return reply["wrong"], split(back, arrays)
 
-    def end(self):
+    def end(self) -> str:
         """Waits for the device; returns why it was stopped, or ""."""
         status = processes.end_device(self.device)
         if status == sandbox.TIME_OVER:
@@ -147,7 +152,7 @@ class Session:
         self.lost_findings = status not in (0, CHECKER_ENDS_WITH) or status == CHECKER_ENDS_WITH and not self.findings()
         return ""
 
-    def counters(self):
+    def counters(self) -> list[dict[str, str]]:
         """One row for each launch so far."""
         try:
             with open(self.folder / "device/counters.csv", newline="") as file:
@@ -155,7 +160,7 @@ class Session:
         except OSError:
             return []
 
-    def printed(self):
+    def printed(self) -> list[str]:
         """The first lines that the kernels printed; complete after end()."""
         try:
             with open(self.folder / "device/printed.txt", errors="replace") as file:
@@ -163,19 +168,19 @@ class Session:
         except OSError:
             return []
 
-    def recording(self):
+    def recording(self) -> bytes:
         """The recording of all device calls, if this session records; complete after end()."""
         try:
             return (self.folder / "device/recording").read_bytes()
         except OSError:
             return b""
 
-    def findings(self):
+    def findings(self) -> list[dict[str, Any]]:
         """The checker's findings; complete after end()."""
         return findings_in(self.folder)
 
 
-def split(back, arrays):
+def split(back: bytes, arrays: dict[str, exercises.Array]) -> dict[str, array.array]:
     """The arrays' contents, from their concatenated bytes."""
     contents, begin = {}, 0
     for name, value in arrays.items():
@@ -184,7 +189,7 @@ def split(back, arrays):
     return contents
 
 
-def difference(data, contents):
+def difference(data: dict[str, Any], contents: dict[str, array.array]) -> str:
     """The first wrong element, in words; "" if there is none."""
     for name, value in data.items():
         if not isinstance(value, exercises.Array) or value.after is None:
@@ -198,11 +203,11 @@ def difference(data, contents):
     return ""
 
 
-def shown(value):
+def shown(value: float) -> str:
     return f"{value:.4f}" if isinstance(value, float) else str(value)
 
 
-def run_all(task, ptx, entry, tools, verdict):
+def run_all(task: exercises.Exercise, ptx: Path, entry: str, tools: Tools, verdict: Verdict) -> None:
     """Runs all sizes in the default order, and two of them in the others, until something is wrong. All sessions start at once, because starting one takes
     longer than the runs of a kernel; each has SECONDS after the one before it."""
     sizes = task.tries()
@@ -218,14 +223,14 @@ def run_all(task, ptx, entry, tools, verdict):
         finish(session, verdict)
 
 
-def run_session(session, task, entry, sizes, verdict):
+def run_session(session: Session, task: exercises.Exercise, entry: str, sizes: list[int], verdict: Verdict) -> None:
     """Runs these sizes, until one is wrong."""
     for n in sizes:
         if one_size(session, task, entry, n, task.data(n), verdict):
             return
 
 
-def finish(session, verdict):
+def finish(session: Session, verdict: Verdict) -> None:
     """Ends a session and adds its findings to the verdict."""
     verdict.over = session.end()
     verdict.wrong = verdict.over or verdict.wrong
@@ -241,7 +246,7 @@ SHARED_ARRAY = re.compile(r"__shared__\s+(?:alignas\(\d+\)\s*)?(?:const\s+|volat
 ELEMENT_BYTES = {"char": 1, "bool": 1, "short": 2, "double": 8, "float2": 8, "float4": 16, "int4": 16}  # 4: all others
 
 
-def shared_arrays(text):
+def shared_arrays(text: str) -> list[tuple[str, int, int]]:
     """The shared arrays of a source: (name, bytes of an element, elements; 0 if the length is not a product of numbers)."""
     found = []
     for type, name, lengths in SHARED_ARRAY.findall(text):
@@ -251,29 +256,29 @@ def shared_arrays(text):
     return found
 
 
-def element_at(address, array, base, size, element_bytes):
+def element_at(address: int, array: str, base: int, size: int, element_bytes: int) -> str:
     """An address as an element of an array, and where that is: "in[256]: past the end, size 256"."""
     index, elements = (address - base) // element_bytes, size // element_bytes
     where = f": past the end, size {elements}" if index >= elements else ": before the beginning" if index < 0 else ""
     return f"{array}[{index}]{where}"
 
 
-def nearest(address, arrays):
+def nearest(address: int, arrays: Sequence[tuple[str, int, int]]) -> tuple[str, int, int] | None:
     """The array (name, address, bytes) to which an address is nearest; None if none is near."""
-    def distance(array):
+    def distance(array: tuple[str, int, int]) -> int:
         _, base, size = array
         return max(base - address, address - (base + size - 1), 0)
     found = min(arrays, key=distance, default=None)
     return found if found and distance(found) <= FARTHEST else None
 
 
-def with_elements(finding, arrays, shared):
+def with_elements(finding: dict[str, Any], arrays: list[tuple[str, int, int]], shared: list[tuple[str, int, int]]) -> dict[str, Any]:
     """A finding about a bad address, with the array's name and the index instead of the address; any other finding as it is."""
     title = finding.get("title", "")
-    address = re.search(r"\b0x([0-9a-f]+)", title)
-    if finding.get("kind") not in ("out-of-bounds", "misaligned") or not address:
+    found = re.search(r"\b0x([0-9a-f]+)", title)
+    if finding.get("kind") not in ("out-of-bounds", "misaligned") or not found:
         return finding
-    address = int(address[1], 16)
+    address = int(found[1], 16)
     if "shared" in title:
         if len(shared) != 1 or not shared[0][2]:
             return finding
@@ -288,7 +293,7 @@ def with_elements(finding, arrays, shared):
     return finding | {"title": element if finding["kind"] == "out-of-bounds" else re.sub(r"\b0x[0-9a-f]+", element, title), "hint": hint}
 
 
-def one_size(session, task, entry, n, data, verdict):
+def one_size(session: Session, task: exercises.Exercise, entry: str, n: int, data: dict[str, Any], verdict: Verdict) -> bool:
     """Runs the kernel once at n; returns whether the result is wrong."""
     wrong, contents = session.run(entry, task.grid(n), task.block, data)
     wrong = verdict.sizes[n] = wrong or difference(data, contents)
@@ -297,7 +302,7 @@ def one_size(session, task, entry, n, data, verdict):
     return bool(wrong)
 
 
-def count(session, task, entry, sizes, verdict):
+def count(session: Session, task: exercises.Exercise, entry: str, sizes: list[int], verdict: Verdict) -> None:
     """Runs the exercise's own n after these sizes, and reads the counters of all, and the goals that they miss: a kernel may be good at one n only."""
     if one_size(session, task, entry, task.counts_at, task.data(task.counts_at), verdict):
         return
@@ -309,7 +314,7 @@ def count(session, task, entry, sizes, verdict):
 
 # ---- Judging
 
-def judged(task, name, text, tools):
+def judged(task: exercises.Exercise, name: str, text: bytes, tools: Tools) -> Verdict:
     """The verdict about a kernel's text (bytes); `name` is the file name in compiler messages."""
     verdict = Verdict(shared=shared_arrays(text.decode(errors="replace")))
     with scratch.folder() as place:
@@ -327,7 +332,7 @@ def judged(task, name, text, tools):
     return verdict
 
 
-def run_kernel(task, ptx, entry, tools, verdict):
+def run_kernel(task: exercises.Exercise, ptx: Path, entry: str, tools: Tools, verdict: Verdict) -> None:
     """Makes all runs of a kernel of the PTX; `entry` is "" if the kernel is missing."""
     if not entry:
         verdict.said = [f"it defines no kernel {task.kernel}; make learn RESET={task.number} restores the task"]
@@ -340,7 +345,7 @@ def run_kernel(task, ptx, entry, tools, verdict):
     run_all(task, ptx, entry, tools, verdict)
 
 
-def recorded(task, ptx, n, tools):
+def recorded(task: exercises.Exercise, ptx: bytes, n: int, tools: Tools) -> tuple[Verdict, dict[str, Any], bytes]:
     """One run of a judged kernel at n, for the player: its verdict, data and recording (simulator/runtime/work/record.h)."""
     verdict = Verdict()
     with scratch.folder() as place:

@@ -2,16 +2,19 @@
 
 The page is self-contained. A second file holds its version: a page opened from the disk may load scripts, but no other files."""
 
+from __future__ import annotations
+
 import hashlib
 import html
 import tempfile
 from pathlib import Path
+from typing import Any
 
 from drywarp import files
 from drywarp import page
 from drywarp import recordings
 from drywarp.learn import judge
-from drywarp.learn.exercise import Array
+from drywarp.learn.exercise import Array, Exercise
 
 NAME, VERSION_NAME = "page.html", "page.js"
 NO_SIMULATOR = "<p>To see here what your warps do, run <code>make stage</code> once. It takes a minute and builds the page's simulator.</p>"
@@ -36,13 +39,13 @@ setInterval(() => {{
 
 # ---- A run for the player
 
-def sizes_to_show(task, verdict):
+def sizes_to_show(task: Exercise, verdict: judge.Verdict) -> list[int]:
     """The n at which the result is wrong; else all small ones, the largest first, since a finding may occur only at some."""
     small = sorted({n for n in task.sizes if n <= MOST}, reverse=True) or [min(task.sizes)]
     return [verdict.wrong_at] if verdict.wrong_at else small
 
 
-def run_to_show(task, verdict, tools):
+def run_to_show(task: Exercise, verdict: judge.Verdict, tools: judge.Tools) -> tuple[int, dict[str, Any], Any]:
     """n, data and recording of a run that shows the mistake; of the first run if none does."""
     runs = []
     for n in sizes_to_show(task, verdict):
@@ -53,7 +56,7 @@ def run_to_show(task, verdict, tools):
     return runs[0]
 
 
-def as_it_should_be(calls, blobs, data):
+def as_it_should_be(calls: list[str], blobs: dict[str, bytes], data: dict[str, Any]) -> tuple[list[str], dict[str, bytes]]:
     """The calls up to the launch, then reads with the expected contents of the arrays; and the bytes that the calls name."""
     launch = next(number for number, call in enumerate(calls) if call.startswith("launch"))
     calls, names = calls[:launch + 1], {content: name for name, content in blobs.items()}
@@ -65,7 +68,7 @@ def as_it_should_be(calls, blobs, data):
     return calls, {name: content for content, name in names.items() if any(call.endswith(name) for call in calls)}
 
 
-def played(task, source, verdict, tools):
+def played(task: Exercise, source: str, verdict: judge.Verdict, tools: judge.Tools) -> dict[str, Any] | None:
     """A run of the kernel as the player reads it; None if there is nothing to play."""
     n, data, recording = run_to_show(task, verdict, tools)
     calls, texts, blobs = recordings.split(recording)
@@ -78,7 +81,7 @@ def played(task, source, verdict, tools):
 
 # ---- The page
 
-def write(folder, task, file, said, player):
+def write(folder: Path, task: Exercise, file: Path, said: list[str], player: tuple[str, str]) -> None:
     """Writes the page of a task: messages and player; then its version file, so that an open page reloads."""
     shown, scripts = player
     body = BODY.format(title=html.escape(f"{task.number} {task.title}"), task=html.escape(task.task), file=html.escape(str(file)), said=html.escape("\n".join(said)), player=shown)
@@ -89,7 +92,7 @@ def write(folder, task, file, said, player):
             out.write(text)
 
 
-def player_of(task, source, verdict, tools):
+def player_of(task: Exercise, source: str, verdict: judge.Verdict, tools: judge.Tools) -> tuple[str, str]:
     """The player with a judged kernel: HTML and scripts."""
     made = verdict.ptx and played(task, source, verdict, tools)
     if not made:

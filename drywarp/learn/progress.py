@@ -1,23 +1,28 @@
 """A learner's progress and predictions: progress.json in the learner's folder, which is replaced as a whole."""
 
+from __future__ import annotations
+
 import contextlib
 import fcntl
 import json
 import os
 import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 from drywarp import files
 
 NAME = "progress.json"
 
 
-def empty():
+def empty() -> dict[str, Any]:
     """at: the current exercise, or "". done: the solved ones. seen: by exercise and count, the first value (a prediction, or the first count of a goal)
     and the last one counted."""
     return {"at": "", "done": [], "seen": {}}
 
 
-def load(folder):
+def load(folder: Path) -> dict[str, Any]:
     """The learner's progress; exits if the file is damaged."""
     path = folder / NAME
     try:
@@ -31,7 +36,7 @@ def load(folder):
     sys.exit(f"make learn: {path} is damaged; move it away to start again, your kernels are kept")
 
 
-def is_alone(folder):
+def is_alone(folder: Path) -> bool:
     """Takes the lock of the one make learn that may watch the folder, until this program exits; False if another one holds it."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -45,7 +50,7 @@ def is_alone(folder):
 
 
 @contextlib.contextmanager
-def changing(folder):
+def changing(folder: Path) -> Iterator[dict[str, Any]]:
     """A context in which the progress may be changed, under a lock. It is written at the end, unless an exception is raised."""
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -3,10 +3,17 @@
     {"format": "exercises 1", "at": ..., "done": ..., "seen": ...,    as in progress.json
      "code": {exercise: kernel}}"""
 
+from __future__ import annotations
+
 import json
+from pathlib import Path
+from typing import Any, TYPE_CHECKING
 
 from drywarp import files
 from drywarp.learn import progress
+
+if TYPE_CHECKING:  # learn.py imports this module
+    from drywarp.learn.learn import Learner
 
 FORMAT = "exercises 1"
 MAX_BYTES = 4 << 20
@@ -16,7 +23,7 @@ class Unusable(Exception):
     """Why a file cannot be imported, in one line."""
 
 
-def write(learner, path):
+def write(learner: Learner, path: Path) -> int:
     """Writes the learner's progress and kernels to a file; returns the number of solved exercises."""
     state = progress.load(learner.folder)
     kernels = {task.name: content.decode(errors="replace") for task in learner.tasks if (content := learner.content(task)) is not None}
@@ -25,7 +32,7 @@ def write(learner, path):
     return len(state["done"])
 
 
-def read(path, names):
+def read(path: str | Path, names: list[str]) -> dict[str, Any]:
     """The progress in a file, limited to exercises of these names; raises Unusable."""
     try:
         with open(path, "rb") as file:
@@ -42,13 +49,13 @@ def read(path, names):
     return {"done": done, "seen": seen, "code": {name: text for name, text in found["code"].items() if name in names and isinstance(text, str)}}
 
 
-def are_counts(counts):
+def are_counts(counts: object) -> bool:
     """Whether these are the first and last value of counts, by their words."""
     return isinstance(counts, dict) and all(isinstance(pair, list) and len(pair) == 2 and all(isinstance(value, (int, float)) for value in pair)
                                             for pair in counts.values())
 
 
-def merge(learner, found):
+def merge(learner: Learner, found: dict[str, Any]) -> None:
     """Adds what read() has returned. A kernel that differs replaces the learner's, which is kept as .old.cu."""
     for task in learner.tasks:
         text, path = found["code"].get(task.name, ""), learner.file(task)

@@ -63,10 +63,23 @@ const LibraryEntry LIBRARY_PIPELINES[] = {
     {"cuda::memcpy_async", HEADERS, IN_CUDA(
         template <thread_scope scope> D void __i_complete(barrier<scope> &b) { b.__i_arrive_after_copies(); }
         template <thread_scope scope> D void __i_complete(pipeline<scope> &) {}
-        template <class To, class From, class Size, class Sync> D void memcpy_async(To *to, From *from, Size size, Sync &sync) {
-            __i_copy(0, 1, (char *)to, (const char *)from, size, __i_alignment(to, size)); __i_complete(sync); }
+        // One thread copies whole units of 16 bytes in bulk, if a block's barrier waits for them. The copy sees the barrier only after a fence.
+        template <thread_scope scope> D bool __i_copy_in_bulk(barrier<scope> &b, size_t rank, char *to, const char *from, size_t size, size_t alignment) {
+            if (scope != thread_scope_block || alignment % 16 || size % 16 || !__isShared(to) || !__isGlobal(from)) return false;
+            if (rank == 0) {
+                asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+                asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" :: "r"((unsigned)__cvta_generic_to_shared(to)),
+                             "l"(__cvta_generic_to_global(from)), "r"((unsigned)size), "r"(b.__i_address()) : "memory");
+                asm volatile("mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%0], %1;" :: "r"(b.__i_address()), "r"((unsigned)size) : "memory"); }
+            return true; }
+        template <thread_scope scope> D bool __i_copy_in_bulk(pipeline<scope> &, size_t, char *, const char *, size_t, size_t) { return false; }
+        template <class To, class From, class Size, class Sync> D void __i_copy_to(size_t rank, size_t threads, To *to, From *from, Size size, Sync &sync) {
+            const size_t alignment = __i_alignment(to, size);
+            if (__i_copy_in_bulk(sync, rank, (char *)to, (const char *)from, size, alignment)) return;
+            __i_copy(rank, threads, (char *)to, (const char *)from, size, alignment); __i_complete(sync); }
+        template <class To, class From, class Size, class Sync> D void memcpy_async(To *to, From *from, Size size, Sync &sync) { __i_copy_to(0, 1, to, from, size, sync); }
         template <class Group, class To, class From, class Size, class Sync> D void memcpy_async(const Group &group, To *to, From *from, Size size, Sync &sync) {
-            __i_copy(group.thread_rank(), group.size(), (char *)to, (const char *)from, size, __i_alignment(to, size)); __i_complete(sync); })},
+            __i_copy_to(group.thread_rank(), group.size(), to, from, size, sync); })},
     {"cuda::pipeline cuda::pipeline_shared_state cuda::make_pipeline cuda::pipeline_role", HEADERS, IN_CUDA(
         enum class pipeline_role { producer, consumer };
         template <thread_scope scope, unsigned stages> struct pipeline_shared_state { barrier<scope> produced_[stages]; barrier<scope> consumed_[stages]; };

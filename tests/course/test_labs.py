@@ -182,7 +182,7 @@ def test_a_planted_mistake_is_found(lab, step, good, bad, arguments, tmp_path):
 
 
 @pytest.mark.parametrize("lab", sorted({source.parent.parent.name for source in BUILT}))
-@pytest.mark.parametrize("arguments", [["0"], ["99999999999999999999"], ["3", "4"], ["--cvs"]], ids=" ".join)
+@pytest.mark.parametrize("arguments", some([["99999999999999999999"], ["--cvs"]], [["0"], ["99999999999999999999"], ["3", "4"], ["--cvs"]]), ids=" ".join)
 @needs_programs
 def test_bad_arguments(lab, arguments):
     """Broken: a mistyped argument crashes a program of a lab, or runs it with another size."""

@@ -411,23 +411,38 @@ def test_the_compiler_reads_no_files_of_the_account(tmp_path):
     assert status == 3 and "builds ............... no" in said and "marks" not in said
 
 
+@pytest.fixture
+def refused(monkeypatch, capsys):
+    """Calls check.py, in this process, with arguments that it must refuse; returns what it says."""
+    def call(arguments):
+        unused = ["--nvcc", "/bin/true", "--options", "", "--object", "README.md", "--library", "README.md"]
+        monkeypatch.chdir(ROOT)
+        monkeypatch.setattr(sys, "argv", ["check.py", *unused, *arguments])
+        before = signal.getsignal(signal.SIGINT)
+        try:
+            with pytest.raises(SystemExit) as ended:
+                check.main()
+        finally:
+            signal.signal(signal.SIGINT, before)
+        said = capsys.readouterr()
+        assert ended.value.code == 2 and said.out == "" and len(said.err.splitlines()) == 1
+        return said.err
+    return call
+
+
 @pytest.mark.parametrize("arguments, other", [([""], "judge-all DIR="), (["tests"], "judge-all DIR="), (["--all", "README.md"], "judge FILE=")], ids=repr)
-def test_the_other_command_is_named(arguments, other):
+def test_the_other_command_is_named(arguments, other, refused):
     """Broken: who gives make judge a folder, or make judge-all a file, learns no command that takes it."""
-    result = subprocess.run([sys.executable, "-m", "drywarp.judge.check", "--nvcc", "/bin/true", "--options", "", "--object", "README.md", "--library", "README.md",
-                             *arguments], capture_output=True, text=True, cwd=ROOT)
-    assert result.returncode == 2 and f": make {other}" in result.stderr and len(result.stderr.splitlines()) == 1
+    assert f": make {other}" in refused(arguments)
 
 
 @pytest.mark.parametrize("arguments", [[""], ["absent.cu"], ["."], ["--all", "absent"], ["--all", "tests/corpus"], ["a.cu", "--seconds", "0"],
                                        ["a.cu", "--library", "absent"], ["a.cu", "--nvcc", "absent"], ["--", "-h"], [], ["README.md", "--lab", "cpu"],
                                        ["README.md", "--exercise", "99"], ["README.md", "--exercise", ""], ["README.md", "--lab", ""],
                                        ["README.md", "--lab", "rowscale", "--exercise", "07"]], ids=repr)
-def test_bad_arguments(arguments):
+def test_bad_arguments(arguments, refused):
     """Broken: a typing error gives a traceback, or counts as a verdict."""
-    result = subprocess.run([sys.executable, "-m", "drywarp.judge.check", "--nvcc", "/bin/true", "--options", "", "--object", "README.md", "--library", "README.md",
-                             *arguments], capture_output=True, text=True, cwd=ROOT)
-    assert result.returncode == 2 and result.stdout == "" and len(result.stderr.splitlines()) == 1 and result.stderr.startswith("check.py: ")
+    assert refused(arguments).startswith("check.py: ")
 
 
 # ---- The sandbox alone
