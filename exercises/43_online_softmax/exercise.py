@@ -12,7 +12,7 @@ def data(rows):
 
 
 EXERCISE = dict(
-    chapter="9. Beyond one sum", title="Largest and sum in one pass", kind="optimise",
+    chapter="11. Rows", title="Largest and sum in one pass", kind="optimise",
     task="The kernel reads each row twice: compute the largest number and the sum of the powers in one pass.",
     hints=("A lane keeps a pair: its largest number so far, and the sum of the powers relative to it. What happens to the sum when a larger number comes?",
            "A pair (m, s) becomes relative to a larger number M by s * exp2f(m - M). So two pairs can be merged: in a lane with the next number, whose pair is (x, 1), and then between lanes.",

@@ -9,7 +9,7 @@ def data(rows):
 
 
 EXERCISE = dict(
-    chapter="9. Beyond one sum", title="Means that merge", kind="write",
+    chapter="11. Rows", title="Means that merge", kind="write",
     task="Squares of large numbers that are close together cancel, so this kernel's result is wrong: compute the squared distances from the mean in another way.",
     hints=("The sum of the squares is about 2^29, but a float keeps 24 bits. The difference of two such numbers has lost what you want to know.",
            "Add the squares of the distances from the mean, which are small: first find the mean. Or merge means, as Welford's algorithm does.",

@@ -8,7 +8,7 @@ def data(rows):
 
 
 EXERCISE = dict(
-    chapter="9. Beyond one sum", title="A row in registers", kind="optimise",
+    chapter="11. Rows", title="A row in registers", kind="optimise",
     task="The kernel reads each row twice, for its mean and to subtract it: let each thread keep its four numbers in registers in between.",
     hints=("A thread subtracts the mean from the same four numbers that it added before.",
            "Load the numbers into an array of four floats. If the compiler unrolls all loops over it, it needs no memory: the indices are constants.",
