@@ -187,6 +187,35 @@ def sort(picture):
     picture.legend(one, ("other", "sectors that the store writes to"), ("faint", "other words of the output"))
 
 
+def rows_of(one, wide):
+    """For each row of `wide` numbers, the threads of the grid that load it."""
+    threads = {}
+    for row in element_loads(one):
+        for lane, address in zip(row.lanes, row.addresses):
+            threads.setdefault(address // WORD // wide, set()).add((row.block * one.warps + row.warp) * LANES + lane)
+    return threads
+
+
+def rows(picture):
+    """The threads whose registers hold a row: a warp, a block or a cluster."""
+    found = launches("rows", "06", 257, kernels={"softmax"}, block="all", SIM_REPEAT="1")
+    picture.title("A warp, a block or a cluster holds a row in registers")
+    for wide, at in ((128, 14), (8192, 26), (32769, 13)):  # the launches with these columns; those before 14 check other lengths
+        one = found[at]
+        drawn = min(one.grid, 4)
+        threads = {row: mine for row, mine in rows_of(one, wide).items() if min(mine) < drawn * one.warps * LANES}
+        picture.head(one, f"rows of {wide:,} numbers: {count(drawn, 'block')} of {one.warps * LANES} threads, {count(len(threads), 'row')}")
+        block = SPAN / drawn
+        for row, mine in sorted(threads.items()):
+            warps = sorted({thread // LANES for thread in mine})
+            narrow = block / one.warps
+            picture.boxes(("work", "other", "third")[row % 3], [(LEFT + warp * narrow, picture.y, narrow - (4 if (warp + 1) % one.warps == 0 else 1), 20) for warp in warps])
+        for number in range(drawn):
+            picture.text(LEFT + (number + 0.5) * block, picture.y + 34, f"block {number}", "note mid")
+        picture.y += 34
+    picture.legend(of_size(one, 257 * 128), *((css, f"row {k}, {k + 3} …") for k, css in enumerate(("work", "other", "third"))), blocks="all blocks")
+
+
 def thrust(picture):
     """The words that each kernel of one call reads and writes."""
     runs = []
@@ -201,7 +230,7 @@ def thrust(picture):
 
 
 # Folder of the figure below labs/ -> function that draws it.
-LABS = {"accuracy": accuracy, "coalescing": coalescing, "launch": launch, "operators": operators, "operators/step05_wide": wide, "rowscale": rowscale,
+LABS = {"accuracy": accuracy, "coalescing": coalescing, "launch": launch, "operators": operators, "operators/step05_wide": wide, "rows": rows, "rowscale": rowscale,
         "segmented": segmented, "sort": sort, "thrust": thrust}
 
 

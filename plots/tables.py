@@ -256,7 +256,7 @@ def code(step, *names):
     for name in names:
         functions = [function[0] for function in re.finditer(
             rf"^(?:(?://|template|const |__global__ void __launch_bounds__).*\n)*^[\w ].*\b{name}\(.*(?:\n .*){{0,2}}\n{{\n(?:.*\n)*?^}}\n|"
-            rf"^(?:(?://|template).*\n)*^struct (?:alignas\(\d+\) )?{name} {{(?: //.*)?\n(?:.*\n)*?^}};\n|"
+            rf"^(?:(?://|template).*\n)*^struct (?:alignas\(.*\) )?{name} {{(?: //.*)?\n(?:.*\n)*?^}};\n|"
             rf"^(?://.*\n)*^(?:static )?(?:const|typedef|__device__) [^({{\n]*\b{name}(?:\[\w+\])?(?:;| =).*\n|"
             rf"^enum {{[^}}]*\b{name}\b[^}}]*}};.*\n", lesson, re.M)]
         if not functions:

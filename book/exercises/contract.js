@@ -80,6 +80,16 @@ function segments(numbers) {
     return found;
 }
 
+// The powers e^x of a row, divided by their sum.
+function softmax(row) {
+    const most = largest(row), powers = row.map((number) => Math.exp(number - most)), total = sumOf(powers);
+    return powers.map((power) => power / total);
+}
+
+// The largest accepted error of a float (drywarp/judge/contract.py derives it).
+const softmaxError = (expected, size) => (size[1] / 16 + 64 - 3 * Math.log(Math.max(expected, 2 ** -149))) * 2 ** -24 * expected + 2 ** -126;
+
+// within: the largest accepted difference; of() gets real numbers then, not units
 const OPERATIONS = {
     "sum": {of: (numbers) => [[sumOf(numbers)]]},
     "max": {of: (numbers) => [[largest(numbers)]]},
@@ -98,6 +108,7 @@ const OPERATIONS = {
     "sums of columns": {of: (numbers, size) => [columns(numbers, size).map(sumOf)], ofRows: true},
     "transpose": {of: (numbers, size) => [columns(numbers, size).flat()], ofRows: true},
     "rows by their largest": {of: (numbers, size) => [rows(numbers, size).flatMap((row) => row.map((number) => Math.fround(number / largest(row.map(Math.abs)))))], kinds: ["float"], ofRows: true},
+    "softmax of rows": {of: (numbers, size) => [rows(numbers, size).flatMap(softmax)], kinds: ["float"], ofRows: true, within: softmaxError},
 };
 
 function operationOf(text) {
@@ -218,7 +229,7 @@ Exercises.contract = function (text) {
 // ---- One run
 
 const TYPES = {f: Float32Array, d: Float64Array, i: Int32Array, I: Uint32Array};
-const unitOf = (elements) => (elements === "float" || elements === "double" ? UNIT : 1);
+const isReal = (elements) => elements === "float" || elements === "double";
 
 function drawn(count, elements, random) {
     return Array.from({length: count}, () => (1 + Math.floor(random() * UNIT)) * (elements === "unsigned" || random() < 0.5 ? 1 : -1));
@@ -231,7 +242,7 @@ function drawnKeys(count, random) {
     return Array.from({length: count}, (_, k) => (k && random() < share ? ++key : key));
 }
 
-const array = (name, numbers, elements) => withoutChange({name, type: CODES[elements], count: numbers.length, before: TYPES[CODES[elements]].from(numbers, (number) => number / unitOf(elements))});
+const array = (name, numbers, elements, unit) => withoutChange({name, type: CODES[elements], count: numbers.length, before: TYPES[CODES[elements]].from(numbers, (number) => number / unit)});
 
 // An input, which the kernel must not change.
 function withoutChange(value) {
@@ -241,12 +252,15 @@ function withoutChange(value) {
 // A run at a size: launch, arguments in the kernel's order, and the outputs with their expected numbers in units.
 function runAt(contract, size, random) {
     const {operation, elements} = contract, count = countOf(size), sides = sidesOf(size, contract.isOfRows);
+    const unit = !isReal(elements) ? 1 : !operation.within ? UNIT : random() < 0.5 ? 1 / 8 : 4; // powers: of numbers up to 128, or up to 4
     const numbers = drawn(count * operation.inputs, elements, random), keys = operation.keyed ? drawnKeys(count, random) : [];
-    const parts = pieces(numbers, count), inputs = contract.inputs.map((name) => (name === "keys" ? array(name, keys, "int") : array(name, parts.shift(), elements)));
-    const outputs = operation.of([...keys, ...numbers], size).map((expected, k) => {
+    const parts = pieces(numbers, count), inputs = contract.inputs.map((name) => (name === "keys" ? array(name, keys, "int", 1) : array(name, parts.shift(), elements, unit)));
+    const given = operation.within ? numbers.map((number) => number / unit) : [...keys, ...numbers];
+    const outputs = operation.of(given, size).map((expected, k) => {
         const kind = operation.kinds[k] || elements, name = operation.outputs[k], type = CODES[kind], length = operation.leavesRoom && k === 0 ? count : expected.length;
         const blank = new TYPES[type](length);
-        return {name, type, count: length, before: contract.zeroed.includes(name) ? blank : null, after: blank, isRead: true, expected, scale: operation.kinds[k] ? 1 : unitOf(elements) ** operation.power};
+        return {name, type, count: length, before: contract.zeroed.includes(name) ? blank : null, after: blank, isRead: true, expected, scale: operation.kinds[k] ? 1 : unit ** operation.power,
+            within: operation.within ? (number) => operation.within(number, size) : () => 0};
     });
     const named = Object.fromEntries([...inputs, ...outputs].map((value) => [value.name, value]));
     const values = contract.values.map((word) => named[word] || {value: sides[word] === undefined ? +word : sides[word]});
@@ -258,8 +272,8 @@ function runAt(contract, size, random) {
 
 const shown = (number, scale) => (scale > 1 ? (number / scale).toFixed(4) : `${number}`);
 
-function wrongIn({name, expected, scale}, got, where) {
-    const wrong = expected.map((_, k) => k).filter((k) => got[k] * scale !== expected[k]), isSingle = expected.length === 1;
+function wrongIn({name, expected, scale, within}, got, where) {
+    const wrong = expected.map((_, k) => k).filter((k) => !(Math.abs(got[k] * scale - expected[k]) <= within(expected[k]))), isSingle = expected.length === 1;
     if (!wrong.length)
         return "";
     const first = wrong[0], more = `${grouped(wrong.length)} of ${grouped(expected.length)} are wrong`;

@@ -28,6 +28,7 @@ SCRATCH = "scratch"  # the argument that is scratch memory, of scratch_count(n) 
 MAX_BYTES = 4096  # of a contract
 MAX_ELEMENTS = {1: 1 << 20, 2: 1 << 16}  # by an operation's power: floats of that many sixteenths add up exactly
 GOAL_UNIT = 32  # elements
+MOST_UNITS = 4  # in 1, of numbers of which powers are computed: they differ by 8 or more, not by a thousandth
 MORE_SIZES, DRAWS = 2, 40  # random sizes; the draws made to get them, since some may be in the contract
 # Of a launch: the least number, how many at most, their product at most, and all that in words.
 SHAPE = {"grid": (1, 3, (1 << 31) - 1, "one to three positive numbers"), "block": (1, 3, 1024, "one to three positive numbers, at most 1,024 threads in all"),
@@ -66,6 +67,21 @@ def scaled(row: list[int]) -> list[float]:
     return [divided(number, largest) for number in row]
 
 
+def softmax(row: Sequence[float]) -> list[float]:
+    """The powers e^x of a row, divided by their sum."""
+    largest = max(row)
+    powers = [math.exp(number - largest) for number in row]
+    total = math.fsum(powers)
+    return [power / total for power in powers]
+
+
+def softmax_error(expected: float, size: Any) -> float:
+    """The largest accepted error of a float. A power of -d has an error of at most 3d roundings of 2^-24, and d is at most -ln(expected). A sum of C powers
+    has fewer roundings than C, which partly cancel; merged pairs and the division have some more. Numbers below 2^-126 may be 0."""
+    roundings = size[1] / 16 + 64 - 3 * math.log(max(expected, 2.0 ** -149))
+    return roundings * 2.0 ** -24 * expected + 2.0 ** -126
+
+
 def segments(numbers: list[int]) -> list[list[int]]:
     """The lists of those neighbours that have the same key."""
     return [[number for _, number in pairs] for _, pairs in itertools.groupby(halves(numbers), lambda pair: pair[0])]
@@ -99,6 +115,7 @@ OPERATIONS = {
     "sums of columns": Operation(lambda numbers, size: [list(map(sum, columns(numbers, size)))], of_rows=True),
     "transpose": Operation(lambda numbers, size: [list(itertools.chain(*columns(numbers, size)))], of_rows=True),
     "rows by their largest": Operation(lambda numbers, size: [list(itertools.chain(*map(scaled, rows(numbers, size))))], kinds=("float",), of_rows=True),
+    "softmax of rows": Operation(lambda numbers, size: [list(itertools.chain(*map(softmax, rows(numbers, size))))], kinds=("float",), sign=-1, of_rows=True, within=softmax_error),
 }
 PIECES = re.compile(r"sums of pieces of ([1-9]\d{0,5})")
 
@@ -282,10 +299,11 @@ class Contract(shapes.Shape):
     def case(self, size: Any, run: int) -> shapes.Case:
         count, computed = shapes.count_of(size), self.operation
         keys = shapes.drawn_keys(count) if computed.keyed else []
-        units = shapes.drawn_unit(self.elements)
+        units = shapes.drawn_unit(self.elements, MOST_UNITS if computed.within else shapes.UNITS[-1])
         numbers = shapes.drawn(count * computed.inputs, self.elements, computed.power, computed.sign * run, computed.zeros)
         inputs = [shapes.packed(keys, "int")] * computed.keyed + [shapes.packed(numbers[k:k + count], self.elements, units) for k in range(0, len(numbers), count)]
-        case = shapes.Case(size, {}, b"".join(inputs), keys + numbers, computed, self.elements, units)
+        given: list = [number / units for number in numbers] if computed.within else keys + numbers
+        case = shapes.Case(size, {}, b"".join(inputs), given, computed, self.elements, units)
         read = [len(output) * shapes.width(kind or self.elements) for output, kind in zip(case.expected, computed.kinds)]
         outputs = [len(inputs[-1]), *read[1:]] if computed.leaves_room else read
         sides = size if isinstance(size, tuple) else (size,)

@@ -1,6 +1,7 @@
 """What make judge knows besides a step of the first ladder: scans, and what a contract says."""
 
 import dataclasses
+import math
 import re
 import types
 
@@ -217,6 +218,13 @@ def test_a_name_is_no_command(tmp_path):
 def test_what_is_computed(computes, numbers, size, expected):
     """Broken: the judge itself computes something else than a contract says."""
     assert contract.operation(computes).of(numbers, size) == expected
+
+
+@pytest.mark.parametrize("got, says", [([0.5, 0.5, 1 / 3, 2 / 3], ""), ([0.5, 0.500001, 1 / 3, 2 / 3], ""), ([0.5, 0.5, 1 / 3, 0.6667], "out[3] is "), ([0.5, float("nan"), 1 / 3, 2 / 3], "out[1] is not a number")])
+def test_softmax_has_a_tolerance(got, says):
+    """Broken: the rounding of a correct softmax is reported, or a wrong one passes."""
+    case = shapes.Case((2, 2), {}, b"", [-1000, -1000, 0, math.log(2)], contract.operation("softmax of rows"), "float", 4)
+    assert case.wrong([got]).startswith(says) and bool(case.wrong([got])) == bool(says)
 
 
 @pytest.mark.parametrize("elements, bits", [("float", [1.0, -0.5]), ("double", [1.0, -0.5]), ("int", [16, -8])])
