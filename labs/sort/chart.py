@@ -5,7 +5,7 @@ from plot import LINE_COLOURS, plt
 # What the simulator's chart shows.
 COUNTERS = {"bank_conflicts": "bank conflicts", "global_load_sectors": "sectors loaded", "global_store_sectors": "sectors stored"}
 # Title of a panel -> its first step.
-PANELS = {"Selection": 0, "Histogram": 3, "Radix sort": 8}
+PANELS = {"Selection": 0, "Histogram": 4, "Radix sort": 9}
 KINDS = ("random", "skewed", "ones")
 
 

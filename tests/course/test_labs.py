@@ -44,19 +44,19 @@ EXCEPTIONS = {
     "segmented-step02_pairs": ("scan/step10_specialised/scan.cu", 531),  # the prefix sum's design with keys, pairs and bits; the previous step is a library call
     "segmented-step03_sums": (None, 129),  # removes the copy of results from shared memory to the array
     "sort-step01_lookback": (None, 122),  # one kernel with status words instead of three
-    "sort-step03_global_atomics": (None, 181),  # another task
-    "sort-step06_vectors": (None, 39),  # vectors, and the bytes that fill none
-    "sort-step07_per_lane": (None, 52),  # another layout of the bins, and how they are added up
-    "sort-step08_one_digit": (None, 210),  # another task
-    "sort-step09_four_passes": (None, 42),  # the shift as a parameter of every function
-    "sort-step10_staged_tiles": (None, 38),  # ranks within the tile
-    "sort-step12_lookback_digits": (None, 131),  # status words instead of counts and their scan
-    "sort-step13_onesweep": (None, 58),  # words of four passes
-    "sort-step14_pairs": (None, 70),  # a second array in every function
+    "sort-step04_global_atomics": (None, 181),  # another task
+    "sort-step07_vectors": (None, 39),  # vectors, and the bytes that fill none
+    "sort-step08_per_lane": (None, 52),  # another layout of the bins, and how they are added up
+    "sort-step09_one_digit": (None, 210),  # another task
+    "sort-step10_four_passes": (None, 42),  # the shift as a parameter of every function
+    "sort-step11_staged_tiles": (None, 38),  # ranks within the tile
+    "sort-step13_lookback_digits": (None, 131),  # status words instead of counts and their scan
+    "sort-step14_onesweep": (None, 58),  # words of four passes
+    "sort-step15_pairs": (None, 70),  # a second array in every function
 }
 # Steps whose programs changed after the last run on a GPU: "not measured yet".
 UNMEASURED = {"rows": {"step06_cluster", "step07_bf16", "step08_welford", "step09_rms"},
-              "sort": {"step01_lookback", "step02_staged_selection", "step07_per_lane", "step13_onesweep", "step14_pairs"}}
+              "sort": {"step01_lookback", "step02_staged_selection", "step08_per_lane", "step14_onesweep", "step15_pairs"}}
 # The programs that can be built here (for the simulator without NCCL, and in C), without those that make test omits.
 LEFT_OUT = os.environ.get("LEFT_OUT", "").split()
 BUILT = [source for source in SOURCES if not labs.obstacle(source, True, "nvcc") and str(labs.program(source, True)) not in LEFT_OUT]
@@ -156,10 +156,10 @@ MISTAKES = [
     ("segmented", "step02_pairs", "32 * k + lane >= begin_tile ?", "true ?", "30011"),  # includes elements before the last segment start
     ("segmented", "step02_pairs", "    if (threadIdx.x % 32 > 0)\n", "    if (threadIdx.x > 0)\n", "30011"),  # lane 0 takes its own last key for its neighbour's
     ("sort", "step00_three_kernels", "items.kept + __popc(flags & lanes_before())", "items.kept + __popc(flags & ~lanes_before()) - 1", "33"),  # another order
-    ("sort", "step07_per_lane", "if (i < n % 16)", "if (i < n % 16 - 1)", "33"),  # a byte that fills no vector
-    ("sort", "step08_one_digit", "__popc(same & lanes_before())", "__popc(same & ~lanes_before()) - 1", "33"),  # not stable
-    ("sort", "step13_onesweep", "sum += word & COUNT;", "sum += tile > 0 ? word & COUNT : 0;", "12289"),  # omits tile 0
-    ("sort", "step14_pairs", "staged[ranks[k]] = values[k];", "staged[ranks[k] ^ (ranks[k] < 2)] = values[k];", "33"),  # exchanges two values
+    ("sort", "step08_per_lane", "if (i < n % 16)", "if (i < n % 16 - 1)", "33"),  # a byte that fills no vector
+    ("sort", "step09_one_digit", "__popc(same & lanes_before())", "__popc(same & ~lanes_before()) - 1", "33"),  # not stable
+    ("sort", "step14_onesweep", "sum += word & COUNT;", "sum += tile > 0 ? word & COUNT : 0;", "12289"),  # omits tile 0
+    ("sort", "step15_pairs", "staged[ranks[k]] = values[k];", "staged[ranks[k] ^ (ranks[k] < 2)] = values[k];", "33"),  # exchanges two values
 ]
 
 

@@ -23,6 +23,18 @@ __device__ unsigned lanes_before()
     return (1u << threadIdx.x % 32) - 1;
 }
 
+// The sum over the lanes of the warp, in each lane.
+__device__ unsigned sum_lanes(unsigned value)
+{
+#if __CUDA_ARCH__ >= 800
+    return __reduce_add_sync(ALL_LANES, value);
+#else
+    for (unsigned s = 16; s > 0; s /= 2)
+        value += __shfl_xor_sync(ALL_LANES, value, s);
+    return value;
+#endif
+}
+
 // Given the sum of each warp, returns that of the warps before. Sets *total to the block's.
 __device__ unsigned scan_warps(unsigned warp_sum, unsigned *total)
 {
@@ -99,18 +111,6 @@ __device__ unsigned take_tile(unsigned *next_tile)
         tile = atomicAdd(next_tile, 1);
     __syncthreads();
     return tile;
-}
-
-// The sum over the lanes of the warp, in each lane.
-__device__ unsigned sum_lanes(unsigned value)
-{
-#if __CUDA_ARCH__ >= 800
-    return __reduce_add_sync(ALL_LANES, value);
-#else
-    for (unsigned s = 16; s > 0; s /= 2)
-        value += __shfl_xor_sync(ALL_LANES, value, s);
-    return value;
-#endif
 }
 
 // A warp adds up the tiles before this one, 32 at a time, back to the nearest prefix.

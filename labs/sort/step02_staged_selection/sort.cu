@@ -1,5 +1,5 @@
-// Lab sort, step 02: the kept keys of a tile are gathered in shared memory.
-// The change: neighbouring threads write neighbouring keys.
+// Lab sort, step 02: the kept keys of a warp are gathered in shared memory.
+// The change: neighbouring lanes write neighbouring keys.
 // Build and run: nvcc -O3 -arch=native -o sort sort.cu && ./sort
 
 #include <cstdio>
@@ -21,6 +21,18 @@ const unsigned ALL_LANES = 0xffffffff;
 __device__ unsigned lanes_before()
 {
     return (1u << threadIdx.x % 32) - 1;
+}
+
+// The sum over the lanes of the warp, in each lane.
+__device__ unsigned sum_lanes(unsigned value)
+{
+#if __CUDA_ARCH__ >= 800
+    return __reduce_add_sync(ALL_LANES, value);
+#else
+    for (unsigned s = 16; s > 0; s /= 2)
+        value += __shfl_xor_sync(ALL_LANES, value, s);
+    return value;
+#endif
 }
 
 // Given the sum of each warp, returns that of the warps before. Sets *total to the block's.
@@ -46,27 +58,30 @@ __device__ unsigned index_of(unsigned tile, unsigned k)
     return tile * TILE + (threadIdx.x / 32 * ITEMS + k) * 32 + threadIdx.x % 32;
 }
 
-// A thread's elements of a tile.
-struct Items {
-    unsigned keys[ITEMS];
-    unsigned ranks[ITEMS]; // number of the warp's kept elements before this one
-    unsigned kept;         // number of the warp's kept elements
-};
-
-__device__ Items load_tile(const unsigned *in, unsigned n, unsigned limit, unsigned tile)
+// Loads a thread's elements of a tile. Returns the number of the warp's kept elements.
+__device__ unsigned load_tile(const unsigned *in, unsigned n, unsigned limit, unsigned tile,
+                              unsigned *keys)
 {
-    Items items;
+    unsigned kept = 0;
     for (unsigned k = 0; k < ITEMS; k++) { // past the end: a key that is not kept
         const unsigned i = index_of(tile, k);
-        items.keys[k] = i < n ? in[i] : limit;
+        keys[k] = i < n ? in[i] : limit;
     }
-    items.kept = 0;
+    for (unsigned k = 0; k < ITEMS; k++)
+        kept += keys[k] < limit;
+    return sum_lanes(kept);
+}
+
+// Copies the kept elements of a warp to staged, in their order and without gaps.
+__device__ void gather(const unsigned *keys, unsigned limit, unsigned *staged)
+{
+    unsigned before = 0;
     for (unsigned k = 0; k < ITEMS; k++) {
-        const unsigned flags = __ballot_sync(ALL_LANES, items.keys[k] < limit);
-        items.ranks[k] = items.kept + __popc(flags & lanes_before());
-        items.kept += __popc(flags);
+        const unsigned flags = __ballot_sync(ALL_LANES, keys[k] < limit);
+        if (keys[k] < limit)
+            staged[before + __popc(flags & lanes_before())] = keys[k];
+        before += __popc(flags);
     }
-    return items;
 }
 
 // A tile's status word: its state in the upper two bits, a number of kept elements below.
@@ -101,18 +116,6 @@ __device__ unsigned take_tile(unsigned *next_tile)
     return tile;
 }
 
-// The sum over the lanes of the warp, in each lane.
-__device__ unsigned sum_lanes(unsigned value)
-{
-#if __CUDA_ARCH__ >= 800
-    return __reduce_add_sync(ALL_LANES, value);
-#else
-    for (unsigned s = 16; s > 0; s /= 2)
-        value += __shfl_xor_sync(ALL_LANES, value, s);
-    return value;
-#endif
-}
-
 // A warp adds up the tiles before this one, 32 at a time, back to the nearest prefix.
 __device__ unsigned look_back(unsigned *status, unsigned tile)
 {
@@ -132,16 +135,14 @@ __device__ unsigned look_back(unsigned *status, unsigned tile)
 __global__ void select(const unsigned *in, unsigned *out, unsigned *count, unsigned n,
                        unsigned limit, unsigned *next_tile, unsigned *status)
 {
-    __shared__ unsigned tile_start, staged[TILE];
-    const unsigned tile = take_tile(next_tile);
-    const Items items = load_tile(in, n, limit, tile);
-    unsigned total;
-    const unsigned warp_start = scan_warps(items.kept, &total);
+    __shared__ unsigned tile_start, staged[BLOCK_SIZE / 32][32 * ITEMS];
+    const unsigned tile = take_tile(next_tile), warp = threadIdx.x / 32;
+    unsigned keys[ITEMS], total;
+    const unsigned kept = load_tile(in, n, limit, tile, keys);
+    const unsigned warp_start = scan_warps(kept, &total);
     if (threadIdx.x == 0)
         publish(status + tile, AGGREGATE | total);
-    for (unsigned k = 0; k < ITEMS; k++) // while other tiles publish their counts
-        if (items.keys[k] < limit)
-            staged[warp_start + items.ranks[k]] = items.keys[k];
+    gather(keys, limit, staged[warp]); // while other tiles publish their counts
     if (threadIdx.x < 32) {
         const unsigned sum = look_back(status, tile);
         if (threadIdx.x == 0) {
@@ -152,8 +153,8 @@ __global__ void select(const unsigned *in, unsigned *out, unsigned *count, unsig
         }
     }
     __syncthreads();
-    for (unsigned i = threadIdx.x; i < total; i += BLOCK_SIZE)
-        out[tile_start + i] = staged[i];
+    for (unsigned i = threadIdx.x % 32; i < kept; i += 32)
+        out[tile_start + warp_start + i] = staged[warp][i];
 }
 
 static unsigned tile_count(unsigned n)
