@@ -169,10 +169,10 @@ def segmented(picture):
 
 def sort(picture):
     """The words that one store instruction of a warp writes, before and after a tile is sorted in shared memory."""
-    elements, shown, tall = 4096, 3, 16
+    elements, shown, tall = 6144, 3, 16
     wide = SPAN / elements
     picture.title("A tile that is sorted first is written in runs")
-    for number in ("09", "10"):
+    for number in ("10", "11"):
         one = of_size(launches("sort", number, elements, kernels={"scatter"}, SIM_TRACE_ROWS="4000000")[-4], elements)  # random keys, first pass
         stores = [row for row in one.rows if row.warp == 0 and row.opcode.startswith("st.global")][:shown]
         start = min(address for row in one.rows if row.opcode.startswith("st.global") for address in row.addresses)
