@@ -44,6 +44,7 @@ EXCEPTIONS = {
     "segmented-step02_pairs": ("scan/step10_specialised/scan.cu", 531),  # the prefix sum's design with keys, pairs and bits; the previous step is a library call
     "segmented-step03_sums": (None, 129),  # removes the copy of results from shared memory to the array
     "sort-step01_lookback": (None, 122),  # one kernel with status words instead of three
+    "sort-step02_staged_selection": (None, 36),  # ranks are used at once instead of kept
     "sort-step04_global_atomics": (None, 181),  # another task
     "sort-step07_vectors": (None, 39),  # vectors, and the bytes that fill none
     "sort-step08_per_lane": (None, 52),  # another layout of the bins, and how they are added up
@@ -156,7 +157,7 @@ MISTAKES = [
     ("sort", "step08_per_lane", "if (i < n % 16)", "if (i < n % 16 - 1)", "33"),  # a byte that fills no vector
     ("sort", "step09_one_digit", "__popc(same & lanes_before())", "__popc(same & ~lanes_before()) - 1", "33"),  # not stable
     ("sort", "step14_onesweep", "sum += word & COUNT;", "sum += tile > 0 ? word & COUNT : 0;", "12289"),  # omits tile 0
-    ("sort", "step15_pairs", "staged[ranks[k]] = values[k];", "staged[ranks[k] ^ (ranks[k] < 2)] = values[k];", "33"),  # exchanges two values
+    ("sort", "step15_pairs", "staged_values[i] = values[k];", "staged_values[i ^ (i < 2)] = values[k];", "33"),  # exchanges two values
 ]
 
 

@@ -58,28 +58,34 @@ __device__ unsigned index_of(unsigned tile, unsigned k)
     return tile * TILE + (threadIdx.x / 32 * ITEMS + k) * 32 + threadIdx.x % 32;
 }
 
-// Loads a thread's elements of a tile. Returns the number of the warp's kept elements.
-__device__ unsigned load_tile(const unsigned *in, unsigned n, unsigned limit, unsigned tile,
-                              unsigned *keys)
+// A thread's elements of a tile.
+struct Items {
+    unsigned keys[ITEMS];
+    unsigned kept; // number of the warp's kept elements
+};
+
+__device__ Items load_tile(const unsigned *in, unsigned n, unsigned limit, unsigned tile)
 {
-    unsigned kept = 0;
+    Items items;
     for (unsigned k = 0; k < ITEMS; k++) { // past the end: a key that is not kept
         const unsigned i = index_of(tile, k);
-        keys[k] = i < n ? in[i] : limit;
+        items.keys[k] = i < n ? in[i] : limit;
     }
+    items.kept = 0;
     for (unsigned k = 0; k < ITEMS; k++)
-        kept += keys[k] < limit;
-    return sum_lanes(kept);
+        items.kept += items.keys[k] < limit;
+    items.kept = sum_lanes(items.kept);
+    return items;
 }
 
 // Copies the kept elements of a warp to staged, in their order and without gaps.
-__device__ void gather(const unsigned *keys, unsigned limit, unsigned *staged)
+__device__ void gather(const Items &items, unsigned limit, unsigned *staged)
 {
     unsigned before = 0;
     for (unsigned k = 0; k < ITEMS; k++) {
-        const unsigned flags = __ballot_sync(ALL_LANES, keys[k] < limit);
-        if (keys[k] < limit)
-            staged[before + __popc(flags & lanes_before())] = keys[k];
+        const unsigned flags = __ballot_sync(ALL_LANES, items.keys[k] < limit);
+        if (items.keys[k] < limit)
+            staged[before + __popc(flags & lanes_before())] = items.keys[k];
         before += __popc(flags);
     }
 }
@@ -137,12 +143,12 @@ __global__ void select(const unsigned *in, unsigned *out, unsigned *count, unsig
 {
     __shared__ unsigned tile_start, staged[BLOCK_SIZE / 32][32 * ITEMS];
     const unsigned tile = take_tile(next_tile), warp = threadIdx.x / 32;
-    unsigned keys[ITEMS], total;
-    const unsigned kept = load_tile(in, n, limit, tile, keys);
-    const unsigned warp_start = scan_warps(kept, &total);
+    const Items items = load_tile(in, n, limit, tile);
+    unsigned total;
+    const unsigned warp_start = scan_warps(items.kept, &total);
     if (threadIdx.x == 0)
         publish(status + tile, AGGREGATE | total);
-    gather(keys, limit, staged[warp]); // while other tiles publish their counts
+    gather(items, limit, staged[warp]); // while other tiles publish their counts
     if (threadIdx.x < 32) {
         const unsigned sum = look_back(status, tile);
         if (threadIdx.x == 0) {
@@ -153,7 +159,7 @@ __global__ void select(const unsigned *in, unsigned *out, unsigned *count, unsig
         }
     }
     __syncthreads();
-    for (unsigned i = threadIdx.x % 32; i < kept; i += 32)
+    for (unsigned i = threadIdx.x % 32; i < items.kept; i += 32)
         out[tile_start + warp_start + i] = staged[warp][i];
 }
 
