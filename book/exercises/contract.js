@@ -98,6 +98,7 @@ const OPERATIONS = {
     "scan": {of: (numbers) => [prefixes(numbers)]},
     "exclusive scan": {of: (numbers) => [prefixesBefore(numbers)]},
     "copy": {of: (numbers) => [numbers]},
+    "sort": {of: (numbers) => [numbers.toSorted((a, b) => a - b)], moved: true},
     "sums of both": {of: (numbers) => [pairs(numbers, (a, b) => a + b)], inputs: 2},
     "dot product": {of: (numbers) => [[sumOf(pairs(numbers, (a, b) => a * b))]], inputs: 2, power: 2},
     "compaction": {of: (numbers) => [numbers.filter((number) => number > 0), [numbers.filter((number) => number > 0).length]], outputs: ["out", "count"], kinds: ["", "int"], leavesRoom: true},
@@ -111,11 +112,19 @@ const OPERATIONS = {
     "softmax of rows": {of: (numbers, size) => [rows(numbers, size).flatMap(softmax)], kinds: ["float"], ofRows: true, within: softmaxError},
 };
 
+// An operation whose name ends with a number.
+function withNumber(name, number) {
+    const below = (numbers) => numbers.filter((each) => each < number);
+    return name === "numbers below"
+        ? {of: (numbers) => [below(numbers), [below(numbers).length]], outputs: ["out", "count"], kinds: ["", ""], leavesRoom: true, moved: true}
+        : {of: (numbers) => [pieces(numbers, number).map(sumOf)]};
+}
+
 function operationOf(text) {
-    const found = /^sums of pieces of ([1-9]\d{0,5})$/.exec(text), usual = {outputs: ["out"], kinds: [""], inputs: 1, power: 1};
+    const found = /^(sums of pieces of|numbers below) ([1-9]\d{0,9})$/.exec(text), usual = {outputs: ["out"], kinds: [""], inputs: 1, power: 1};
     if (!found && !Object.hasOwn(OPERATIONS, text))
-        refuse(`computes = ${text}; accepted are ${Object.keys(OPERATIONS).join(", ")}, sums of pieces of 256 (or another length)`);
-    return {...usual, ...(found ? {of: (numbers) => [pieces(numbers, +found[1]).map(sumOf)]} : OPERATIONS[text])};
+        refuse(`computes = ${text}; accepted are ${Object.keys(OPERATIONS).join(", ")}, sums of pieces of 256 and numbers below 256 (or another number)`);
+    return {...usual, ...(found ? withNumber(found[1], +found[2]) : OPERATIONS[text])};
 }
 
 // ---- Reading a contract
@@ -231,8 +240,10 @@ Exercises.contract = function (text) {
 const TYPES = {f: Float32Array, d: Float64Array, i: Int32Array, I: Uint32Array};
 const isReal = (elements) => elements === "float" || elements === "double";
 
-function drawn(count, elements, random) {
-    return Array.from({length: count}, () => (1 + Math.floor(random() * UNIT)) * (elements === "unsigned" || random() < 0.5 ? 1 : -1));
+function drawn(count, elements, random, moved) {
+    const isUnsigned = elements === "unsigned", allBits = isUnsigned ? 2 ** 32 - 1 : 2 ** 31 - 1;
+    const greatest = moved && !isReal(elements) && random() < 0.5 ? allBits : UNIT; // small numbers repeat
+    return Array.from({length: count}, () => (1 + Math.floor(random() * greatest)) * (isUnsigned || random() < 0.5 ? 1 : -1));
 }
 
 // Segment numbers: sometimes of short segments, sometimes of long ones.
@@ -253,7 +264,7 @@ function withoutChange(value) {
 function runAt(contract, size, random) {
     const {operation, elements} = contract, count = countOf(size), sides = sidesOf(size, contract.isOfRows);
     const unit = !isReal(elements) ? 1 : !operation.within ? UNIT : random() < 0.5 ? 1 / 8 : 4; // powers: of numbers up to 128, or up to 4
-    const numbers = drawn(count * operation.inputs, elements, random), keys = operation.keyed ? drawnKeys(count, random) : [];
+    const numbers = drawn(count * operation.inputs, elements, random, operation.moved), keys = operation.keyed ? drawnKeys(count, random) : [];
     const parts = pieces(numbers, count), inputs = contract.inputs.map((name) => (name === "keys" ? array(name, keys, "int", 1) : array(name, parts.shift(), elements, unit)));
     const given = operation.within ? numbers.map((number) => number / unit) : [...keys, ...numbers];
     const outputs = operation.of(given, size).map((expected, k) => {

@@ -97,6 +97,11 @@ def kept(numbers: list[int], size: Any) -> list[list[int]]:
     return [above, [len(above)]]
 
 
+def numbers_below(numbers: list[int], limit: int) -> list[list[int]]:
+    below = [number for number in numbers if number < limit]
+    return [below, [len(below)]]
+
+
 OPERATIONS = {
     "sum": shapes.SUM,
     "max": Operation(lambda numbers, size: [[max(numbers)]], sign=-1),
@@ -105,6 +110,7 @@ OPERATIONS = {
     "scan": shapes.SCAN,
     "exclusive scan": shapes.EXCLUSIVE_SCAN,
     "copy": Operation(lambda numbers, size: [numbers]),
+    "sort": Operation(lambda numbers, size: [sorted(numbers)], moved=True),
     "sums of both": Operation(lambda numbers, size: [[a + b for a, b in halves(numbers)]], inputs=2),
     "dot product": Operation(lambda numbers, size: [[sum(a * b for a, b in halves(numbers))]], inputs=2, power=2),
     "compaction": Operation(kept, outputs=("out", "count"), kinds=("", "int"), leaves_room=True, zeros=True),
@@ -118,6 +124,7 @@ OPERATIONS = {
     "softmax of rows": Operation(lambda numbers, size: [list(itertools.chain(*map(softmax, rows(numbers, size))))], kinds=("float",), sign=-1, of_rows=True, within=softmax_error),
 }
 PIECES = re.compile(r"sums of pieces of ([1-9]\d{0,5})")
+BELOW = re.compile(r"numbers below ([1-9]\d{0,9})")
 
 
 def operation(text: str) -> Operation:
@@ -125,8 +132,11 @@ def operation(text: str) -> Operation:
     if pieces:
         length = int(pieces[1])
         return Operation(lambda numbers, size: [[sum(numbers[k:k + length]) for k in range(0, len(numbers), length)]])
+    below = BELOW.fullmatch(text)
+    if below:
+        return Operation(lambda numbers, size: numbers_below(numbers, int(below[1])), outputs=("out", "count"), kinds=("", ""), leaves_room=True, moved=True)
     if text not in OPERATIONS:
-        raise Unusable(f"computes = {text}; accepted are {', '.join(OPERATIONS)}, sums of pieces of 256 (or another length)")
+        raise Unusable(f"computes = {text}; accepted are {', '.join(OPERATIONS)}, sums of pieces of 256 and numbers below 256 (or another number)")
     return OPERATIONS[text]
 
 
@@ -244,9 +254,9 @@ def call_of(text: str, names: Iterable[str]) -> tuple[str, list[str]]:
     return found[1], arguments
 
 
-def part_of(lines: dict[str, str], sizes: Sequence[str], arrays: dict[str, str]) -> tuple[tuple[str, ...], str]:
+def part_of(lines: dict[str, str], sizes: Sequence[str], arrays: dict[str, str], scratch_type: str) -> tuple[tuple[str, ...], str]:
     """The functions that a program must define, and the judge's part in C++. arrays: the names and types of inputs and outputs."""
-    types = dict.fromkeys(sizes, "long long") | {name: f"{element} *" for name, element in (arrays | {SCRATCH: "float"}).items()}
+    types = dict.fromkeys(sizes, "long long") | {name: f"{element} *" for name, element in (arrays | {SCRATCH: scratch_type}).items()}
     call, arguments = call_of(lines["call"], types)
     function, scratch = call.partition("<")[0], SCRATCH in arguments
     shape = {key: arithmetic(key, lines.get(key, "0"), sizes) for key in SHAPE if "grid" in lines}
@@ -276,7 +286,7 @@ class Contract(shapes.Shape):
         zeroed = lines.get("zeroed", "").replace(",", " ").split()
         if not set(zeroed) <= set(computed.outputs):
             raise Unusable(f"zeroed = {lines['zeroed']}; accepted are {', '.join(computed.outputs)}")
-        functions, part = part_of(lines, sides, dict(inputs + outputs))
+        functions, part = part_of(lines, sides, dict(inputs + outputs), elements)
         check_shape(lines, sides, sizes)
         new, limits = drawn_sizes(sizes), limits_of(lines.get("at most", ""))
         goals_at = [sizes[-1], goal_size(sizes)] if limits else []
@@ -300,7 +310,7 @@ class Contract(shapes.Shape):
         count, computed = shapes.count_of(size), self.operation
         keys = shapes.drawn_keys(count) if computed.keyed else []
         units = shapes.drawn_unit(self.elements, MOST_UNITS if computed.within else shapes.UNITS[-1])
-        numbers = shapes.drawn(count * computed.inputs, self.elements, computed.power, computed.sign * run, computed.zeros)
+        numbers = shapes.drawn(count * computed.inputs, self.elements, 0 if computed.moved else computed.power, computed.sign * run, computed.zeros)
         inputs = [shapes.packed(keys, "int")] * computed.keyed + [shapes.packed(numbers[k:k + count], self.elements, units) for k in range(0, len(numbers), count)]
         given: list = [number / units for number in numbers] if computed.within else keys + numbers
         case = shapes.Case(size, {}, b"".join(inputs), given, computed, self.elements, units)

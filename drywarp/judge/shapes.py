@@ -48,9 +48,11 @@ def totals(rows: Iterable[dict[str, Any]], copied: int = 0) -> dict[str, int]:
 
 
 def greatest(count: int, elements: str, power: int = 1) -> int:
-    """The greatest random element of an array of this many. Half of the arrays have the small LEAST, so that elements repeat."""
+    """The greatest random element of an array of this many. Half of the arrays have the small LEAST, so that elements repeat. Elements with power 0 are
+    not added: an unsigned one may use all bits."""
     exact = EXACT[elements] // 2 // count
-    return max(LEAST, secrets.choice((LEAST, exact if power == 1 else math.isqrt(exact))))
+    by_power = {0: EXACT[elements] // (1 if elements == "unsigned" else 2) - 1, 1: exact, 2: math.isqrt(exact)}
+    return max(LEAST, secrets.choice((LEAST, by_power[power])))
 
 
 def drawn(count: int, elements: str = "float", power: int = 1, sign: int = 0, zeros: bool = False) -> list[int]:
@@ -118,6 +120,7 @@ class Operation:
     of_rows: bool = False  # its size is rows x columns
     leaves_room: bool = False  # the first output is as large as the array, and only its expected part is checked
     power: int = 1  # of the elements, in the outputs: products are 256ths
+    moved: bool = False  # the elements are only moved, not added: whole numbers may use all their bits
     within: Optional[Callable] = None  # of an expected number and the size: the largest accepted difference; None: exact. of() gets real numbers then, not units
     mistakes: Callable = lambda numbers, got: set()  # known mistakes that give this result, in words
 
