@@ -158,7 +158,7 @@ def job_of(what: str, words: list[str], parser: argparse.ArgumentParser) -> Job:
 def built(job: Job, folder: str) -> Path:
     """The job's program; exits with nvcc's status if it cannot be built."""
     if job.is_built:
-        return job.source.resolve()
+        return job.source.absolute()  # not what a link names: the python of a virtual environment is one
     result = Path(folder) / job.source.stem
     status = compiler.compile([*job.words, "-o", str(result)])
     return result if status == 0 else sys.exit(status)

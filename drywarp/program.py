@@ -25,12 +25,13 @@ OBJECTS = {".o", ".a"}  # linked as they are
 REFUSED = re.compile(r"(-o|--output-file|-arch|--gpu-architecture|-gencode|--generate-code|-code|--gpu-code|--?cudart|-c|-dc|-dw|--?ptx|"
                      r"--?cubin|--?fatbin|--compile|--device-[cw]|-E|--preprocess|-M|--?lib|-dlink|--?dryrun|--?run|-h|--help|-V|--version)(=.*)?")
 # The simulator replaces the runtime, and NVIDIA's libraries need a GPU. None is linked: each missing call is reported.
-NOT_LINKED = re.compile(rf"-l(cudart|cudadevrt|cuda\b|{'|'.join(missing_calls.LIBRARIES)}).*")
+NOT_LINKED = re.compile(rf"-l(cudart|cudadevrt|cuda\b|nvidia-ml|{'|'.join(missing_calls.LIBRARIES)}).*")
 
 # Replacements of NVIDIA's libraries, built on demand: their names, and what else they need. Their headers are for toolkits without these.
 OPENBLAS = ROOT / "build/openblas/scipy_openblas32/lib"
 STAND_INS = {"cublas": ("cuBLAS: the simulator's own, done by OpenBLAS on the host", [f"-L{OPENBLAS}", "-lscipy_openblas", f"-Xlinker=-rpath={OPENBLAS}"]),
-             "curand": ("cuRAND's host calls: the simulator's own, done on the host", [])}
+             "curand": ("cuRAND's host calls: the simulator's own, done on the host", []), "nvml": ("NVML: the simulator's own", [])}
+ARCHIVES = {"nvml": "nvidia-ml"}  # names of archives that are not those of the calls
 OWN_HEADERS = ["-Xcompiler", f"-idirafter,{ROOT}/simulator/libraries/include"]
 
 
@@ -148,7 +149,7 @@ def stand_ins(objects: dict[str, str]) -> list[str | Path]:
     for library, (said, others) in STAND_INS.items():
         if not any(name.startswith(library) for name in wanted):
             continue
-        archive = f"build/sim/lib{library}.a"
+        archive = f"build/sim/lib{ARCHIVES.get(library, library)}.a"
         made = subprocess.run([ROOT / "scripts/build/one_at_a_time.sh", "make", "--no-print-directory", "-s", archive], cwd=ROOT, env=os.environ | {"COMPILING": "1"})
         if made.returncode != 0:
             fail(f"{archive} could not be made")

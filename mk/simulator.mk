@@ -56,6 +56,11 @@ $(CURAND_OBJECTS): build/sim/objects/%.o: simulator/libraries/%.c $(addprefix si
 build/sim/libcurand.a: $(CURAND_OBJECTS)
 	$(Q)rm -f $@ && $(AR) qcs $@ $^
 
+build/sim/objects/nvml.o: simulator/libraries/nvml.c simulator/libraries/include/nvml.h .sim-flags | build/sim/announced
+	$(Q)$(SIM_COMPILE) -o $@ $<
+build/sim/libnvidia-ml.a: build/sim/objects/nvml.o
+	$(Q)rm -f $@ && $(AR) qcs $@ $^
+
 # A user's program: $(1) is check, build or run, $(2) sim or gpu.
 DEVICE_OPTIONS_sim = --folder build/sim --options '$(SIM_ONLY)' --libraries '$(SIM_LIBRARIES)'
 DEVICE_OPTIONS_gpu = --folder build --options '-lineinfo -arch=$(ARCH)'
@@ -265,12 +270,14 @@ install: export TOOLKIT := $(TOOLKIT)
 
 # The simulator under the names of NVIDIA's libraries: all of it is libcudart_static.a, which nvcc links last. Of the others, the linker only needs
 # the names, and nvlink, for kernels that launch kernels, at least one object.
-NATIVE_ARCHIVES := $(addprefix build/sim/lib/lib,cudart_static.a cudart.a cuda.a curand.a cudadevrt.a)
+NATIVE_ARCHIVES := $(addprefix build/sim/lib/lib,cudart_static.a cudart.a cuda.a curand.a nvidia-ml.a cudadevrt.a)
+WITH_CODE := $(addprefix build/sim/lib/lib,cudart_static.a curand.a nvidia-ml.a)
 build/sim/lib/libcudart_static.a: build/sim/libsimulator.a
 build/sim/lib/libcurand.a: build/sim/libcurand.a
-build/sim/lib/libcudart_static.a build/sim/lib/libcurand.a:
+build/sim/lib/libnvidia-ml.a: build/sim/libnvidia-ml.a
+$(WITH_CODE):
 	$(Q)mkdir -p $(@D) && ln -sfn ../$(<F) $@
-$(filter-out %/libcudart_static.a %/libcurand.a,$(NATIVE_ARCHIVES)): build/sim/libsimulator.a mk/simulator.mk
+$(filter-out $(WITH_CODE),$(NATIVE_ARCHIVES)): build/sim/libsimulator.a mk/simulator.mk
 	$(Q)mkdir -p $(@D) && rm -f $@ && $(AR) qcs $@ build/sim/objects/base/names.o
 
 build/sim/options: .sim-flags

@@ -18,17 +18,20 @@ STAGE_SOURCES := $(filter-out %/platform_linux.c %/compiler/main.c,$(wildcard $(
     $(addprefix simulator/page/,compile.c host_device.c replay.c player.c)
 STAGE_OBJECTS := $(STAGE_SOURCES:simulator/%.c=build/stage/objects/%.o)
 # setjmp becomes WebAssembly's exceptions, for which wasi's headers ask for the macro.
-STAGE_FLAGS := -target wasm32-wasi -mcpu=generic+exception_handling+simd128 -O2
+STAGE_FLAGS := -target wasm32-wasi -mcpu=generic+exception_handling+simd128
 STAGE_CFLAGS := $(STAGE_FLAGS) -mllvm -wasm-enable-sjlj -D__wasm_exception_handling__=1 -std=gnu11 -Wall -Wextra -Wno-type-limits -Wno-unknown-pragmas \
     -Wno-format-zero-length -Wno-constant-conversion -Wno-bitwise-instead-of-logical -fno-strict-aliasing -ffp-contract=off -fno-math-errno -fno-sanitize=all
-STAGE_LDFLAGS := $(STAGE_FLAGS) -s -Wl,--max-memory=2147483648 -Wl,-z,stack-size=1048576
+# Small code, also of the C library: a browser compiles each function when it is first called, which takes longer than a short run. What runs
+# a kernel's instructions is fast code.
+STAGE_OPTIMISED = $(if $(filter machine/% checker/%,$*),-O2,-Os)
+STAGE_LDFLAGS := $(STAGE_FLAGS) -Os -s -Wl,--max-memory=2147483648 -Wl,-z,stack-size=1048576
 
 build/stage/announced: $(STAGE_SOURCES) $(wildcard simulator/*/*.h simulator/*/*/*.h) build/stage/venv/ready
 	@echo 'compiling the simulator for a page, which takes a minute'
 	@mkdir -p $(sort $(dir $(STAGE_OBJECTS))) && touch $@
 
 build/stage/objects/%.o: simulator/%.c mk/stage.mk | build/stage/announced
-	$(Q)$(ZIG_CC) cc -c $(STAGE_CFLAGS) -Isimulator -isystem build/stage/venv/cuda/nvidia/cu13/include -MMD -MP -MF $(@:.o=.d) -o $@ $<
+	$(Q)$(ZIG_CC) cc -c $(STAGE_CFLAGS) $(STAGE_OPTIMISED) -Isimulator -isystem build/stage/venv/cuda/nvidia/cu13/include -MMD -MP -MF $(@:.o=.d) -o $@ $<
 build/stage/objects/longjmp.o: simulator/page/longjmp.s mk/stage.mk | build/stage/announced
 	$(Q)$(ZIG_CC) cc -c $(STAGE_FLAGS) -o $@ $<
 -include $(STAGE_OBJECTS:.o=.d)

@@ -25,9 +25,10 @@ from typing import NoReturn
 from drywarp import mine
 from drywarp.errors import Parser, fail
 from drywarp.judge import classroom, contract, exercise, sandbox, scratch, shapes, submissions
-from drywarp.judge.judging import NOT_SUPPORTED, checked, whole_program
+from drywarp.judge.judging import checked, whole_program
 from drywarp.judge.means import UNPRIVILEGED, device_python, drop_root, is_hidden, succeeds
 from drywarp.judge.processes import interrupt
+from drywarp.judge.session import NOT_SUPPORTED
 from drywarp.judge.table import Table, row_of
 from drywarp.judge.verdicts import Answer
 from drywarp.judge.verdicts import PASSED, UNUSABLE, WRONG

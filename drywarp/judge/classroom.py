@@ -6,6 +6,7 @@ import collections
 import csv
 import dataclasses
 import html
+import itertools
 import json
 import re
 import zipfile
@@ -46,7 +47,7 @@ class Student:
 
 def students_of(answers: list[Named], roster: Sequence[submissions.Person] = ()) -> list[Student]:
     """The students of the submissions, in order, then those of the roster who handed in nothing. Of one in the roster, it gives login, name and id;
-    else the submission's name is all, with the platform's number if several have the same name."""
+    else the submission's name, with the platform's number if several have the same name, and that number as the id."""
     programs: dict[tuple[str, str], list[Named]] = {}
     for name, answer in answers:
         programs.setdefault(submissions.student_of(name), []).append((name, answer))
@@ -55,7 +56,7 @@ def students_of(answers: list[Named], roster: Sequence[submissions.Person] = ())
     for (name, number), theirs in programs.items():
         person = persons[name, number]
         title = person.name if person else name if names.count(name) == 1 else f"{name}_{number}"
-        student = Student(title, person.login, person.id, []) if person else Student(title, title, "", [])
+        student = Student(title, person.login, person.id, []) if person else Student(title, title, number, [])
         found.setdefault(person or title, student).answers += theirs
     return [*found.values(), *(Student(person.name, person.login, person.id, []) for person in roster if person not in found)]
 
@@ -149,13 +150,24 @@ def general(title: str) -> str:
     return name if re.search(r"\d|\[", rest) else name + colon + rest
 
 
+def feedback_file(name: str) -> str:
+    """The path of a student's page in Moodle's archive, from a program's name: in the folder, or with the beginning of the file's name, that Moodle's
+    download had. "" for a name that is not Moodle's."""
+    first = Path(name).parts[0]
+    prefix = submissions.OF_MOODLE.match(first)
+    if not prefix:
+        return ""
+    is_folder = name != first and not first.lower().endswith(".zip")
+    return f"{first}/feedback.html" if is_folder else f"{prefix[0]}_feedback.html"
+
+
 def write_archive(path: Path, pages: Iterable[tuple[Student, str]]) -> None:
-    """Writes the zip file that Moodle distributes as feedback files: each student's page in the folder that Moodle named."""
+    """Writes the zip file that Moodle distributes as feedback files."""
     with files.whole(path, "wb") as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         for student, text in pages:
-            folder = next((Path(name).parts[0] for name, _ in student.answers if submissions.OF_MOODLE.fullmatch(Path(name).parts[0])), "")
-            if folder and Path(folder).suffix == "":
-                archive.writestr(f"{folder}/feedback.html", text)
+            names = filter(None, (feedback_file(name) for name, _ in student.answers))
+            for name in itertools.islice(names, 1):
+                archive.writestr(name, text)
 
 
 def remove_old_pages(folder: Path, pages: Iterable[str]) -> None:

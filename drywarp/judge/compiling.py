@@ -27,6 +27,7 @@ MAX_LINES, MAX_SAID = 12, 1 << 16  # of the compiler's messages: lines shown, by
 COMPILE_SECONDS, COMPILE_MEMORY = 180, "4G"
 READABLE = 0o644  # a file that another user than root, who compiles, can read
 COMPILE_FILE, COMPILE_SPACE = "64M", "256M"  # the largest file, and all together
+HEADER = re.compile(r'^[^\S\n]*#[^\S\n]*include[^\S\n]*(<\w[\w./+-]*>|"\w[\w/+-]*(?:\.h|\.hpp|\.cuh)?")', re.M)  # not the program itself, a .cu
 LAST_PART = """
 // ==== The judge's part. ====
 #include <cstdlib>
@@ -90,9 +91,19 @@ def check_rules(code: str, shape: Shape) -> None:
     forbidden = next((word for word in shape.forbidden if re.search(rf"\b{word}\b", code)), None)
     if forbidden:
         raise ValueError(f"it has {forbidden}, which the task forbids")
-    for directive in re.findall(r"^[^\S\n]*(?:#|%:|\?\?=)[^\S\n]*(?:line\b|\d)(.*)", code.replace("\\\n", ""), re.M):
+    for directive in re.findall(r"^[^\S\n]*(?:#|%:|\?\?=)[^\S\n]*(?:line\b|\d)(.*)", re.sub(r"\\[^\S\n]*\n", "", code), re.M):
         if not re.fullmatch(r'[\s\d]*(?:"[^"\\]*"[\s\d]*)?', directive) or "cooperative_groups" in directive:
             raise ValueError("#line is accepted only with a number and the name of a file of your own")
+
+
+def poison(lesson: str, shape: Shape) -> str:
+    """For a task that forbids names: the headers of the lesson, which may use them, and then a pragma with which the preprocessor refuses them in any
+    spelling, such as two parts joined by ##."""
+    if not shape.forbidden:
+        return ""
+    headers = dict.fromkeys(found for found in HEADER.findall(lesson) if ".." not in found)
+    included = [f"#if __has_include({name})\n#include {name}\n#endif\n" for name in ["<cstdlib>", *headers]]
+    return "".join([*included, f"#pragma GCC poison {' '.join(shape.forbidden)}\n"])
 
 
 def composed(path: Path, shape: Shape) -> tuple[str, str]:
@@ -108,7 +119,7 @@ def composed(path: Path, shape: Shape) -> tuple[str, str]:
     step = mine.STEP.search(code)
     above = ["#include <cstdio>\n", "" if step else 'static const char STEP[] = "";\n',
              "" if re.search(r"#\s*define\s+CHECK\b", code) else mine.CHECK,
-             "static void check(cudaError_t error, const char *call, const char *file, int line);\n"]
+             "static void check(cudaError_t error, const char *call, const char *file, int line);\n", poison(lesson, shape)]
     part = LAST_PART.replace("PART", shape.part.lstrip())
     return "".join([*above, mine.line(1, name_to_compile(path)), lesson, mine.line(1, "the judge's part"), part]), step[1][1:-1] if step else ""
 
@@ -130,24 +141,31 @@ def build(path: Path, folder: Path, options: argparse.Namespace, answer: Answer)
     quoted.write_bytes(path.read_bytes())  # the checker quotes its lines
     for file in (source, quoted):
         file.chmod(READABLE)
-    includes = folder / "includes"
-    command = [options.nvcc, *shlex.split(options.options), *(["-MD", "-MF", str(includes)] if answer.shape.forbidden else []),
+    kept = folder / "kept"
+    kept.mkdir()
+    command = [options.nvcc, *shlex.split(options.options), *(["-keep", "-keep-dir", str(kept)] if answer.shape.forbidden else []),
                "-o", str(program), str(source), str(options.object), "-lpthread"]
-    status, said = compiled(command, folder, "--write", str(source.parent), "--read", str(options.object))
+    status, said = compiled(command, folder, "--write", str(source.parent), "--write", str(kept), "--read", str(options.object))
     add_messages(answer, status, said, status == 0 and program.exists())
-    if answer.built and answer.shape.forbidden:
-        check_includes(includes, answer)
+    if answer.shape.forbidden:
+        check_preprocessed(kept, said, answer)
     if not answer.built and is_disk_full(folder):
         answer.unjudged = DISK_FULL
     return program if answer.built else None
 
 
-def check_includes(includes: Path, answer: Answer) -> None:
-    """Refuses a program that includes headers of a forbidden library. includes: the compiler's list of headers, as for make."""
-    folders = set(re.split(r"[\s/\\]+", includes.read_text(errors="replace"))) if includes.exists() else set()
-    used = [word for word in answer.shape.forbidden if word in folders]
-    if used:
-        answer.built, answer.said = False, [f"it includes headers of {used[0]}, which the task forbids"]
+def check_preprocessed(folder: Path, said: str, answer: Answer) -> None:
+    """Refuses a program that uses a forbidden name, or headers of a library of that name. folder: of the preprocessed text (.ii) of host and device."""
+    poisoned = re.search(r'attempt to use poisoned "(\w+)"', said)
+    text = "".join(path.read_text(errors="replace") for path in folder.glob("*.ii"))
+    folders = {word for name in re.findall(r'^# \d+ "([^"\n]*)"', text, re.M) for word in name.split("/")}
+    header = next((word for word in answer.shape.forbidden if word in folders), None)
+    if poisoned:
+        answer.built, answer.said = False, [f"it has {poisoned[1]}, which the task forbids"]
+    elif header:
+        answer.built, answer.said = False, [f"it includes headers of {header}, which the task forbids"]
+    elif answer.built and re.search(r"^(?:[^\S\n]+#|[^\S\n]*%:)", text, re.M):  # the next pass of the compiler would execute it, past the pragma
+        answer.built, answer.said = False, ["a macro generates a directive of the preprocessor"]
 
 
 def add_messages(answer: Answer, status: int, said: str, built: bool) -> None:

@@ -35,7 +35,7 @@ def judged(path: Path, folder: Path, options: argparse.Namespace, answer: Answer
     predicts = task.kind == "predict"
     verdict = judge.judged(task, compiling.name_to_compile(path), task.text("task.cu").encode() if predicts else text, tools)
     answer.step, answer.built, answer.said, answer.findings = task.name, not verdict.said, verdict.said, verdict.findings
-    answer.unjudged = compiling.DISK_FULL if verdict.said and compiling.is_disk_full(folder) else ""
+    answer.unjudged = compiling.DISK_FULL if verdict.said and compiling.is_disk_full(folder) else verdict.unjudged
     answer.over = verdict.over
     answer.sizes = dict.fromkeys(task.sizes, NOT_TRIED) | {n: wrong and (verdict.over or wrong) for n, wrong in verdict.sizes.items()}
     answer.shape = OfExercise(task, answer.sizes, verdict.row_at)

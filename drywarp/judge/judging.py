@@ -11,12 +11,10 @@ from typing import Any, Callable
 
 from drywarp import mine
 from drywarp.judge import compiling, sandbox, scratch, shapes, similar
-from drywarp.judge.session import CHECKER_ENDS_WITH, DEVICE_MEMORY, GONE, PROGRAM_MEMORY, UNSUPPORTED, Session
+from drywarp.judge.session import CHECKER_ENDS_WITH, DEVICE_MEMORY, GONE, PROGRAM_MEMORY, UNSUPPORTED, Session, why_not_judged
 from drywarp.judge.verdicts import Answer, add_findings
 from drywarp.judge.words import NOT_TRIED
 
-NOT_SUPPORTED = "the simulator does not support this program"
-EXCUSED = "simulator: in tiles of more than 32 threads"  # the checker's note about accesses that it excuses by the name of their file, which a program can forge
 MAX_GUESSES = 3
 PROBES = 4  # runs with other data that must confirm a guess why a result is wrong
 
@@ -64,10 +62,11 @@ def count(counters: dict[str, int], size: Any, answer: Answer) -> None:
     if size == shape.counted_at:
         answer.counters = counters
     where = "" if size == shape.counted_at else f" at {shapes.label(size)}"
-    if size in shape.goals_at and not counters:  # as when a kernel launches others; what was not counted is no pass
+    limits = shape.limits if size in shape.goals_at else {name: most for name, most in shape.limits.items() if most == 0}  # what is forbidden is so at any size
+    if limits and not counters:  # as when a kernel launches others; what was not counted is no pass
         answer.missed.append(f"the launches{where} were not all counted")
-    elif size in shape.goals_at:
-        answer.missed += [f"{counters[name]:,} {name}{where}, at most {most:,}" for name, most in shape.limits.items() if counters[name] > most]
+    elif not answer.missed or size in shape.goals_at:
+        answer.missed += [f"{counters[name]:,} {name}{where}, at most {most:,}" for name, most in limits.items() if counters[name] > most]
 
 
 def how_it_ended(session: Session, answer: Answer, note: str) -> str:
@@ -149,14 +148,10 @@ def finish(session: Session, answer: Answer) -> None:
     add_findings(found, answer)
     if sandbox.TIME_OVER in (program, device):
         answer.over = answer.over or f"stopped after {session.limit} seconds"
-    if device == UNSUPPORTED:
-        reasons = [line.removeprefix("simulator: ") for line in session.said("device") if line.startswith("simulator:")]
-        answer.unjudged = ": ".join([NOT_SUPPORTED, *reasons[:1]])
+    answer.unjudged = answer.unjudged or why_not_judged(device, session.folder / "device.txt")
     is_incomplete = device not in (0, UNSUPPORTED, CHECKER_ENDS_WITH, sandbox.TIME_OVER)
     if is_incomplete or device == CHECKER_ENDS_WITH and not found:
         answer.findings[("", "")] = [f"the simulator {manner(device)}, and the list of the checker's findings is missing or incomplete"]
-    if any(line.startswith(EXCUSED) for line in session.said("device")):
-        answer.unjudged = answer.unjudged or f"{NOT_SUPPORTED}: it races in shared memory that CUDA reserves, as tiles of more than 32 threads of cooperative groups do"
 
 
 def whole_program(path: Path, folder: Path, options: argparse.Namespace, answer: Answer) -> None:

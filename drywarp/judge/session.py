@@ -20,6 +20,9 @@ PROGRAM_MEMORY, DEVICE_MEMORY = "1G", "2G"
 PROGRAM_SAYS, DEVICE_FILE = "64K", "64M"  # the largest file
 MAX_SAID = 1 << 16  # bytes that are kept of the stderr of one of them
 CHECKER_ENDS_WITH, UNSUPPORTED = 88, 77  # exit statuses of the simulator
+NOT_SUPPORTED = "the simulator does not support this program"
+SIMULATOR = b"simulator: "  # begins its messages
+EXCUSED = "in tiles of more than 32 threads"  # the checker's note about accesses that it excuses by the name of their file, which a program can forge
 GONE: dict[str, Any] = {"ended": True, "broken": True, "over": "", "note": ""}
 
 
@@ -29,6 +32,17 @@ def findings_in(folder: Path) -> list[dict[str, Any]]:
         return json.loads((folder / "device/findings.json").read_text(errors="replace")).get("findings", [])
     except (OSError, ValueError):
         return []
+
+
+def why_not_judged(status: int, said: Path) -> str:
+    """Why a finished device's runs are no basis for a verdict, from its status and the file of its stderr; "" if they are."""
+    with open(said, "rb") as file:  # all of it: a program can cause many messages
+        reasons = [line[len(SIMULATOR):].decode(errors="replace").strip() for line in file if line.startswith(SIMULATOR)]
+    if status == UNSUPPORTED:
+        return ": ".join([NOT_SUPPORTED, *map(without_folders, reasons[:1])])
+    if any(line.startswith(EXCUSED) for line in reasons):
+        return f"{NOT_SUPPORTED}: it races in shared memory that CUDA reserves, as tiles of more than 32 threads of cooperative groups do"
+    return ""
 
 
 def program_command(program: Path, limits: list[str]) -> list[str]:

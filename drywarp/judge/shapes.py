@@ -34,7 +34,8 @@ ORDER_SETTINGS = {"SIM_TOGETHER", "SIM_BLOCK_ORDER"}
 
 COUNTERS = {"launches": None, "blocks": ["blocks"], "threads": ["threads"], "warp instructions": ["warp_instructions"], "load requests": ["global_load_requests"],
             "load sectors": ["global_load_sectors"], "shared loads and stores": ["shared_loads", "shared_stores"],
-            "bank conflicts": ["bank_conflicts"], "block barriers": ["block_barriers"]}
+            "bank conflicts": ["bank_conflicts"], "block barriers": ["block_barriers"], "warp barriers": ["warp_barriers"], "atomics": ["atomics"],
+            "shuffles": ["shuffles"]}
 
 
 COPIED = {"load requests": 512, "load sectors": 32}  # bytes of a warp's widest load, and of a sector
@@ -236,7 +237,7 @@ class Shape:
     orders_at: tuple = ((COUNTED_AT,), (4097, 100003), (4097, 262147))  # for each of ORDERS, the sizes that run in it
     counted_at: Any = COUNTED_AT
     promise: str = ""  # the contract's description of it
-    limits: dict = dataclasses.field(default_factory=dict)  # a counter's name: its limit at goals_at
+    limits: dict = dataclasses.field(default_factory=dict)  # a counter's name: its limit at goals_at; a limit of 0 holds at all sizes
     forbidden: tuple = ()  # names that the program may not have, and libraries whose headers it may not include
     goals_at: tuple = ()  # counted_at, and a smaller random size
 

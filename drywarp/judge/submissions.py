@@ -14,7 +14,7 @@ from drywarp.judge import compiling
 from drywarp.judge.words import clean
 
 MAX_MEMBERS, MAX_PROGRAMS = 2000, 50  # of a zip file; programs of one student
-OF_MOODLE = re.compile(r"(.*?)_(\d+)_assignsubmission_[^_]*(?:_(.*))?", re.S)  # a folder or file: the student's full name, Moodle's number, the file's name
+OF_MOODLE = re.compile(r"(.*?)_(\d+)_assignsubmission_[a-z]*", re.S)  # the beginning of a folder or file: the student's full name, Moodle's number
 OF_CANVAS = re.compile(r"([^_]+)_(?:LATE_)?(\d+)_(\d+)_(.+)", re.S)  # a file: the student's name in one word, Canvas's id of the student, and of the submission
 ROSTER = ("login", "name", "id")  # the columns of a roster; others, such as e-mail, are ignored
 
@@ -75,8 +75,9 @@ def entries(folder: Path, work: Path) -> list[Submission]:
             tops.setdefault(inner.parts[0], True)
             below = work / f"{len(programs)}-{len(tops)}"
             programs += [Submission(f"{inner}/{name}", member, below) for name, member in unzipped(path, below).items()]
-    have = {Path(program.name).parts[0] for program in programs}
-    return programs + [Submission(name + "/" * (folder / name).is_dir(), folder / name, folder, True) for name in tops if name not in have]
+    have = {student_of(program.name) for program in programs}  # of Moodle, a student may have a second folder, for text
+    empty = [Submission(name + "/" * (folder / name).is_dir(), folder / name, folder, True) for name in tops]
+    return programs + [submission for submission in empty if student_of(submission.name) not in have]
 
 
 def of_each_student(found: list[Submission]) -> list[Submission]:
@@ -99,7 +100,7 @@ def student_of(name: str) -> tuple[str, str]:
     """The student of a program, from the name of the top folder or file; and the platform's number, since names may repeat."""
     first = Path(name).parts[0]
     student = first if first != name and not first.lower().endswith(".zip") else Path(first).stem
-    by_moodle = OF_MOODLE.fullmatch(student)
+    by_moodle = OF_MOODLE.match(student)
     if by_moodle:
         return by_moodle[1], by_moodle[2]
     by_canvas = OF_CANVAS.fullmatch(student) if Path(first).suffix else None

@@ -20,7 +20,7 @@ from typing import Any
 
 from drywarp.judge import compiling, processes, sandbox, scratch, verdicts
 from drywarp.judge.means import device_python
-from drywarp.judge.session import CHECKER_ENDS_WITH, DEVICE_FILE, DEVICE_MEMORY, findings_in
+from drywarp.judge.session import CHECKER_ENDS_WITH, DEVICE_FILE, DEVICE_MEMORY, UNSUPPORTED, findings_in, why_not_judged
 from drywarp.learn import exercise as exercises
 
 ROOT = exercises.ROOT
@@ -42,6 +42,7 @@ class Verdict:
     said: list = dataclasses.field(default_factory=list)  # the compiler's messages
     sizes: dict = dataclasses.field(default_factory=dict)  # n that were tried: "" if right, else the error
     over: str = ""  # the limit that stopped it
+    unjudged: str = ""  # what the simulator does not support
     wrong: str = ""  # the first wrong result, with its n, or why the run was stopped
     wrong_at: int = 0  # n of the first wrong result
     findings: dict = dataclasses.field(default_factory=dict)
@@ -56,7 +57,7 @@ class Verdict:
     @property
     def is_right(self) -> bool:
         """Whether results and findings are right; goals may be missed."""
-        return not (self.wrong or self.findings)
+        return not (self.wrong or self.findings or self.unjudged)
 
     @property
     def good(self) -> bool:
@@ -109,6 +110,7 @@ class Session:
     def __init__(self, ptx: Path, tools: Tools, orders: dict[str, int], seconds: int = SECONDS, records: bool = False) -> None:
         self.arrays: list[tuple[str, int, int]] = []  # of the last launch: (name, address, bytes)
         self.lost_findings = False  # whether the device ended before it wrote them; known after end()
+        self.unjudged = ""  # why its runs are no basis for a verdict; known after end()
         self.folder = scratch.made(ptx.parent.parent)
         device = self.folder / "device"
         device.mkdir()
@@ -149,7 +151,8 @@ class Session:
         status = processes.end_device(self.device)
         if status == sandbox.TIME_OVER:
             return f"stopped: it takes longer than {SECONDS} seconds"
-        self.lost_findings = status not in (0, CHECKER_ENDS_WITH) or status == CHECKER_ENDS_WITH and not self.findings()
+        self.unjudged = why_not_judged(status, self.folder / "said.txt")
+        self.lost_findings = status not in (0, CHECKER_ENDS_WITH, UNSUPPORTED) or status == CHECKER_ENDS_WITH and not self.findings()
         return ""
 
     def counters(self) -> list[dict[str, str]]:
@@ -208,7 +211,7 @@ def shown(value: float) -> str:
 
 
 def run_all(task: exercises.Exercise, ptx: Path, entry: str, tools: Tools, verdict: Verdict) -> None:
-    """Runs all sizes in the default order, and two of them in the others, until something is wrong. All sessions start at once, because starting one takes
+    """Runs all sizes in each order, with other data in each, until something is wrong. All sessions start at once, because starting one takes
     longer than the runs of a kernel; each has SECONDS after the one before it."""
     sizes = task.tries()
     counting = {"SIM_ATOMIC_LOADS": 1} if task.goals else {}
@@ -217,7 +220,7 @@ def run_all(task: exercises.Exercise, ptx: Path, entry: str, tools: Tools, verdi
         if not verdict.is_right:
             session.end()
             continue
-        run_session(session, task, entry, sorted({max(sizes), sizes[-1]}) if number else sizes, verdict)
+        run_session(session, task, entry, sizes, verdict)
         if number == 0 and not verdict.wrong:
             count(session, task, entry, sizes, verdict)
         finish(session, verdict)
@@ -233,6 +236,7 @@ def run_session(session: Session, task: exercises.Exercise, entry: str, sizes: l
 def finish(session: Session, verdict: Verdict) -> None:
     """Ends a session and adds its findings to the verdict."""
     verdict.over = session.end()
+    verdict.unjudged = verdict.unjudged or session.unjudged
     verdict.wrong = verdict.over or verdict.wrong
     if session.lost_findings and not verdict.wrong:
         verdict.findings[("", "")] = [LOST]

@@ -144,7 +144,9 @@ def table(rows: list[list[str]]) -> Iterator[str]:
 def about(task: Exercise, verdict: judge.Verdict) -> Iterator[str]:
     """What the judge found, in lines for the learner."""
     yield from (f"    {clean(line)}" for line in verdict.said)
-    if verdict.wrong:
+    if verdict.unjudged:
+        yield f"    {clean(verdict.unjudged)}"
+    elif verdict.wrong:
         yield f"    {verdict.wrong}"
     for title, *lines in verdict.findings.values():
         yield f"    finding: {title}"

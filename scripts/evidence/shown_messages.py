@@ -17,7 +17,7 @@ def shown_mistakes():
 
 def words_of_kinds():
     """The kinds of findings, and the title that begins each one's message, from the simulator's source."""
-    return dict(re.findall(r'\[[A-Z_]+\] = {"([\w-]+)", "([^"]+)"[,}]', (ROOT / "simulator/checker/findings.c").read_text(encoding="utf-8")))
+    return dict(re.findall(r'\[[A-Z_]+\] = {"([\w-]+)", "([^"]+)"[,}]', (ROOT / "simulator/checker/finding_kinds.c").read_text(encoding="utf-8")))
 
 
 def kept_message(said):

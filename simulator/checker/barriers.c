@@ -2,7 +2,7 @@
 // may return before it. It is an error if a thread bypasses the barrier and continues with code that also follows the barrier, or if
 // lanes of a warp wait at different barriers. It is only a warning if each warp waits as a whole and different warps wait at different
 // barriers: PTX allows that (bar.sync needs convergence only within a warp), but the CUDA C++ Programming Guide does not.
-#include "checker/kernel_checks.h"
+#include "checker/block_check.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -53,14 +53,14 @@ static bool is_reachable(const Program *p, uint32_t from, uint32_t to, uint32_t 
 // all paths from the barrier to the end contain `exit_pc`.
 static bool bypasses(Block *b, uint32_t barrier, uint32_t exit_pc)
 {
+    BlockCheck *check = b->check;
     const Program *p = b->launch->kernel->program;
-    for (size_t k = 0; k < sizeof b->bypass_checks / sizeof *b->bypass_checks; k++)
-        if (b->bypass_checks[k].known && b->bypass_checks[k].barrier == barrier && b->bypass_checks[k].exit_pc == exit_pc)
-            return b->bypass_checks[k].bypassed;
+    for (const BypassCheck *c = check->bypass_checks; c < check->bypass_checks + BYPASS_CHECKS; c++)
+        if (c->known && c->barrier == barrier && c->exit_pc == exit_pc)
+            return c->bypassed;
     const bool bypassed = exit_pc < p->count && !is_reachable(p, exit_pc, barrier, NO_INDEX) && is_reachable(p, barrier, exit_pc, NO_INDEX) &&
                       !is_reachable(p, barrier, NO_INDEX, exit_pc);
-    b->bypass_checks[b->bypass_check_count++ % (sizeof b->bypass_checks / sizeof *b->bypass_checks)] =
-        (BypassCheck){barrier, exit_pc, true, bypassed};
+    check->bypass_checks[check->bypass_check_count++ % BYPASS_CHECKS] = (BypassCheck){barrier, exit_pc, true, bypassed};
     return bypassed;
 }
 
@@ -77,7 +77,7 @@ void sim_note_exits(Warp *w, const WarpSplit *p, uint32_t mask)
     const uint32_t exit_pc = p->pc - 1, previous = p->jump_from != NO_INDEX && p->jump_to == exit_pc ? p->jump_from : exit_pc ? exit_pc - 1 : 0;
     const uint32_t last_pc = index_in_kernel(p->frame, previous);
     for (uint32_t rest = mask; rest; rest &= rest - 1)
-        w->exit_pc[__builtin_ctz(rest)] = last_pc;
+        w->block->check->exit_pc[w->number][__builtin_ctz(rest)] = last_pc;
     sim_check_cluster_exit(w, &p->frame->function->program->code[exit_pc], mask);
 }
 
@@ -88,7 +88,7 @@ static uint32_t count_bypassing(Block *b, const WarpSplit *waiting)
     uint32_t count = 0;
     for (uint32_t t = 0; t < b->threads; t++) {
         const Warp *w = &b->warps[t / LANES];
-        count += !(w->live_mask >> t % LANES & 1) && bypasses(b, barrier, w->exit_pc[t % LANES]);
+        count += !(w->live_mask >> t % LANES & 1) && bypasses(b, barrier, b->check->exit_pc[t / LANES][t % LANES]);
     }
     return count;
 }

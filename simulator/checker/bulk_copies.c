@@ -3,7 +3,7 @@
 // Such a copy uses the async proxy. Without a fence.proxy.async in between, it need not see a thread's earlier writes through the
 // generic proxy, even if a barrier orders them. The same holds for the initialisation of the mbarrier that it signals, for which
 // fence.mbarrier_init also suffices. As a simplification, a fence by any thread of the block counts; this misses some errors.
-#include "checker/kernel_checks.h"
+#include "checker/block_check.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -23,12 +23,12 @@ void sim_start_generic_writes(Block *b)
 {
     if (!b->launch->module->uses_bulk_copies)
         return;
-    if (!b->generic_writes)
-        b->generic_writes = calloc(1, sizeof *b->generic_writes + (b->launch->shared_bytes / UNIT_BYTES + 1) * sizeof *b->generic_writes->writers);
-    if (!b->generic_writes)
+    if (!b->check->generic_writes)
+        b->check->generic_writes = calloc(1, sizeof *b->check->generic_writes + (b->launch->shared_bytes / UNIT_BYTES + 1) * sizeof *b->check->generic_writes->writers);
+    if (!b->check->generic_writes)
         sim_die("out of memory: checks of bulk copies");
     // Earlier than all writes of this block, later than those of earlier blocks.
-    b->generic_writes->proxy_fence_time = b->generic_writes->init_fence_time = sim_time(b) - 1;
+    b->check->generic_writes->proxy_fence_time = b->check->generic_writes->init_fence_time = sim_time(b) - 1;
 }
 
 void sim_note_generic_writes(Warp *w, const Instr *i, const Access *access, uint32_t mask)
@@ -38,23 +38,23 @@ void sim_note_generic_writes(Warp *w, const Instr *i, const Access *access, uint
         const int l = __builtin_ctz(rest);
         const size_t first = (size_t)(access->pointer[l] - b->shared);
         for (size_t unit = first / UNIT_BYTES; unit <= (first + access->bytes - 1) / UNIT_BYTES; unit++)
-            b->generic_writes->writers[unit] =
+            b->check->generic_writes->writers[unit] =
                 (LastWriter){sim_time(b), i->site & 0xfffff, (unsigned)(w->number * LANES + l) & 0xfff};
     }
 }
 
 void sim_note_proxy_fence(Warp *w)
 {
-    if (!w->block->generic_writes)
+    if (!w->block->check->generic_writes)
         return;
-    w->block->generic_writes->proxy_fence_time = sim_time(w->block);
+    w->block->check->generic_writes->proxy_fence_time = sim_time(w->block);
     sim_advance_time(w->block);
 }
 
 void sim_note_init_fence(Warp *w, const Instr *i, uint32_t mask)
 {
-    if (w->block->generic_writes)
-        w->block->generic_writes->init_fence_time = sim_time(w->block);
+    if (w->block->check->generic_writes)
+        w->block->check->generic_writes->init_fence_time = sim_time(w->block);
     sim_order_by_fence(w, i, mask);
 }
 
@@ -105,7 +105,7 @@ static void warn_about_library(void)
 void sim_check_bulk_copy(Warp *w, const Instr *i, int lane, uint64_t address, size_t bytes, bool is_source)
 {
     const Block *b = w->block;
-    const GenericWrites *generic_writes = b->generic_writes;
+    const GenericWrites *generic_writes = b->check->generic_writes;
     const bool uses_proxy_fence = is_source || generic_writes->proxy_fence_time > generic_writes->init_fence_time;
     const uint32_t fence_time = uses_proxy_fence ? generic_writes->proxy_fence_time : generic_writes->init_fence_time;
     for (size_t unit = address / UNIT_BYTES; bytes > 0 && !sim_has_block_rank(address) && unit <= (address + bytes - 1) / UNIT_BYTES;

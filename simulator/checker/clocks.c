@@ -34,8 +34,8 @@
 //      acquires of device scope.
 //   4. A relaxed store after a barrier releases the reads before that barrier (release_reads).
 //   5. A search stops after MAX_SEARCH_STEPS records, and the access counts as ordered.
-#include "checker/clocks.h"
-#include "machine/grid.h"
+#include "checker/block_check.h"
+#include "checker/dynamic_parallelism.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -63,7 +63,7 @@ static void merge_clock(const Block *b, ThreadClock *merged, const ThreadClock *
 
 void sim_make_thread_clocks(Block *b)
 {
-    BlockClocks *clocks = b->vector_clocks;
+    BlockClocks *clocks = clocks_of(b);
     for (int n = 0; n < b->warp_count && !clocks->has_thread_clocks; n++)
         for (int l = 0; l < LANES; l++)
             clocks->threads[n][l] = clocks->common;
@@ -73,7 +73,7 @@ void sim_make_thread_clocks(Block *b)
 // Joins the clocks of all threads at a barrier of the block.
 static void join_threads(Block *b)
 {
-    BlockClocks *clocks = b->vector_clocks;
+    BlockClocks *clocks = clocks_of(b);
     ThreadClock merged = {.history = NULL};
     for (int n = 0; n < b->warp_count; n++)
         for (int l = 0; l < LANES; l++) {
@@ -98,7 +98,7 @@ static void join_threads(Block *b)
 
 void sim_order_block(Block *b)
 {
-    BlockClocks *clocks = b->vector_clocks;
+    BlockClocks *clocks = clocks_of(b);
     if (clocks->has_thread_clocks)
         join_threads(b);
     clocks->common.block_epoch = clocks->time;
@@ -112,7 +112,7 @@ void sim_order_block(Block *b)
 static void join_lanes(Warp *w, uint32_t mask)
 {
     Block *b = w->block;
-    BlockClocks *clocks = b->vector_clocks;
+    BlockClocks *clocks = clocks_of(b);
     ThreadClock *threads = clocks->threads[w->number];
     ThreadClock merged = {.history = NULL};
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
@@ -136,7 +136,7 @@ static void join_lanes(Warp *w, uint32_t mask)
 
 void sim_order_lanes(Warp *w, uint32_t mask)
 {
-    BlockClocks *clocks = w->block->vector_clocks;
+    BlockClocks *clocks = clocks_of(w->block);
     uint32_t(*lane_clocks)[LANES] = clocks->lane_clocks[w->number];
     if (clocks->has_thread_clocks)
         join_lanes(w, mask);
@@ -161,7 +161,7 @@ void sim_order_lanes(Warp *w, uint32_t mask)
 // Requires has_thread_clocks.
 static ThreadClock *own_clock(const Warp *w, int lane)
 {
-    return &w->block->vector_clocks->threads[w->number][lane];
+    return &clocks_of(w->block)->threads[w->number][lane];
 }
 
 // Makes a record with a copy of the lanes' clocks. It releases their own accesses up to time `until` and, to other blocks, those of
@@ -169,7 +169,7 @@ static ThreadClock *own_clock(const Warp *w, int lane)
 static ReleaseRecord *release_record(Warp *w, uint32_t mask, uint32_t until, uint32_t gpu_until)
 {
     Block *b = w->block;
-    const BlockClocks *clocks = b->vector_clocks;
+    const BlockClocks *clocks = clocks_of(b);
     uint32_t lane_epochs[LANES];
     for (int other = 0; other < LANES; other++)
         lane_epochs[other] = clocks->warp_epoch[w->number];
@@ -206,7 +206,7 @@ static SyncVar *sync_var_of_block(const Warp *w, uint64_t key, bool make)
 
 void sim_sync_release(Warp *w, uint32_t mask, uint64_t key)
 {
-    BlockClocks *clocks = w->block->vector_clocks;
+    BlockClocks *clocks = clocks_of(w->block);
     sim_make_thread_clocks(w->block);
     sim_append_release(w->block, sync_var_of_block(w, key, true), release_record(w, mask, clocks->time, clocks->time));
     clocks->time++;
@@ -214,7 +214,7 @@ void sim_sync_release(Warp *w, uint32_t mask, uint64_t key)
 
 void sim_order_copy(Warp *w, int lane, uint64_t key)
 {
-    BlockClocks *clocks = w->block->vector_clocks;
+    BlockClocks *clocks = clocks_of(w->block);
     ReleaseRecord *record = sim_clocks_allocate(w->block, sizeof *record);
     *record = (ReleaseRecord){.block = (uint32_t)w->block->number, .warp = (uint32_t)w->number, .time = clocks->time,
                  .lane = (uint8_t)lane, .copy_done = true};
@@ -264,23 +264,24 @@ void sim_order_by_fence(Warp *w, const Instr *i, uint32_t mask)
     Block *b = w->block;
     const bool cta_scope = i->scope == BLOCK_SCOPE;
     sim_make_thread_clocks(b);
-    if (b->launch->nested_grid && !cta_scope)
-        b->launch->nested_grid->has_executed_fence = true;
+    GridCheck *grid = b->launch->nested_grid ? b->launch->nested_grid->check : NULL;
+    if (grid && !cta_scope)
+        grid->has_executed_fence = true;
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         ThreadClock *t = own_clock(w, __builtin_ctz(rest));
-        *(cta_scope ? &t->cta_fence : &t->gpu_fence) = b->vector_clocks->time;
+        *(cta_scope ? &t->cta_fence : &t->gpu_fence) = clocks_of(b)->time;
         if (!cta_scope)
-            sim_atomic_max(&b->launch->vector_clocks->last_gpu_fence[b->number % BLOCK_HASH_BUCKETS], b->vector_clocks->time);
+            sim_atomic_max(&b->launch->vector_clocks->last_gpu_fence[b->number % BLOCK_HASH_BUCKETS], clocks_of(b)->time);
         acquire(b, t, t->pending_acquire, cta_scope);
         acquire(b, t, t->pending_fence, cta_scope);
         acquire(b, t, t->passed_acquire, cta_scope);
         if (!cta_scope) {
             t->gpu_history = t->history;
             t->pending_acquire = t->pending_fence = t->passed_acquire = NULL;
-            b->vector_clocks->gpu_fences[w->number] = b->vector_clocks->time;
+            clocks_of(b)->gpu_fences[w->number] = clocks_of(b)->time;
         }
     }
-    b->vector_clocks->time++;
+    clocks_of(b)->time++;
 }
 
 // An unfenced relaxed store orders the reads before its block's last barrier, and transitively those before the stores that its
@@ -290,7 +291,7 @@ static void release_reads(Warp *w, const Instr *i, int lane, SyncVar *var)
     const ThreadClock *t = clock_of(w, lane);
     const CausalHistory *history = sim_history_join(w->block, t->history, t->pending_acquire, false);
     ReleaseRecord *record = sim_clocks_allocate(w->block, sizeof *record);
-    *record = (ReleaseRecord){.block = (uint32_t)w->block->number, .warp = (uint32_t)w->number, .time = w->block->vector_clocks->time,
+    *record = (ReleaseRecord){.block = (uint32_t)w->block->number, .warp = (uint32_t)w->number, .time = clocks_of(w->block)->time,
                  .block_epoch = t->block_epoch, .history = history, .gpu_history = history, .site = i->site,
                  .lane = (uint8_t)lane, .reads_only = true};
     w->block->launch->vector_clocks->reads_only_count++;
@@ -301,14 +302,14 @@ static void release_reads(Warp *w, const Instr *i, int lane, SyncVar *var)
 static void limit_to_fences(Block *b, ReleaseRecord *record)
 {
     uint32_t *fences = sim_clocks_allocate(b, (size_t)b->warp_count * sizeof *fences);
-    memcpy(fences, b->vector_clocks->gpu_fences, (size_t)b->warp_count * sizeof *fences);
+    memcpy(fences, clocks_of(b)->gpu_fences, (size_t)b->warp_count * sizeof *fences);
     record->gpu_fences = fences;
     b->launch->vector_clocks->has_barrier_orders = true;
 }
 
 static void release(Warp *w, const Instr *i, int lane, SyncVar *var)
 {
-    BlockClocks *clocks = w->block->vector_clocks;
+    BlockClocks *clocks = clocks_of(w->block);
     const ThreadClock *t = clock_of(w, lane);
     const bool releases = i->semantics == RELEASE || i->semantics == ACQUIRE_RELEASE;
     const bool cta_scope = releases ? i->scope == BLOCK_SCOPE : t->gpu_fence == 0;
@@ -338,7 +339,7 @@ static bool continues_release_sequence(const Warp *w, const Instr *i, int lane, 
     const int until = var->store_end ? var->store_end : 1;
     const ReleaseRecord *last = var->count ? var->records[until - 1] : NULL;
     const bool own_warp = last && last->block == (uint32_t)w->block->number && last->warp == (uint32_t)w->number;
-    if (own_warp && last->site == i->site && last->time == w->block->vector_clocks->time)
+    if (own_warp && last->site == i->site && last->time == clocks_of(w->block)->time)
         return true;
     return publishes && (!last || (own_warp && last->lane == lane) ||
                          sim_history_covers(clock_of(w, lane)->history, &(ReleaseRange){.var = var, .end = until, .cta_scope = true}));

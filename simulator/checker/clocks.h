@@ -101,7 +101,7 @@ typedef struct ThreadClock {
                                           // acquires them
 } ThreadClock;
 
-struct BlockClocks {
+typedef struct BlockClocks {
     uint32_t time;           // advances at every synchronisation
     uint32_t start;          // `time` when the block started
     uint32_t generation, first_generation; // numbers of the current barrier interval, and of the block's first one
@@ -122,16 +122,11 @@ struct BlockClocks {
     bool has_thread_clocks; // a thread executed a fence, or acquired something
     bool has_recent;        // `recent` is not empty
     SyncVarTable sync_vars; // variables in shared memory, and barriers
-};
+} BlockClocks;
 
 static inline const ThreadClock *clock_in(const BlockClocks *clocks, int warp, int lane)
 {
     return clocks->has_thread_clocks ? &clocks->threads[warp][lane] : &clocks->common;
-}
-
-static inline const ThreadClock *clock_of(const Warp *w, int lane)
-{
-    return clock_in(w->block->vector_clocks, w->number, lane);
 }
 
 // Gives each thread its own clock. Called before a release or an acquire; does nothing if the clocks exist.

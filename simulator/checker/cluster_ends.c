@@ -6,7 +6,7 @@
 // mbarrier or a flag. The last access of each remote thread is checked when the owner exits; earlier ones are ordered before it. Bulk
 // copies signal an mbarrier and are not checked. An atomic operation or strong write may itself be the flag for which the owner waits:
 // it is not checked if the owner's threads read the same word.
-#include "checker/kernel_checks.h"
+#include "checker/block_check.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -40,13 +40,13 @@ void sim_start_cluster_accesses(Block *b)
 {
     if (b->launch->cluster_blocks == 1)
         return;
-    const size_t bytes = sizeof *b->cluster_accesses + remote_threads(b) * sizeof *b->cluster_accesses->accesses;
-    if (!b->cluster_accesses)
-        b->cluster_accesses = malloc(bytes + polled_bytes(b));
-    if (!b->cluster_accesses)
+    const size_t bytes = sizeof *b->check->cluster_accesses + remote_threads(b) * sizeof *b->check->cluster_accesses->accesses;
+    if (!b->check->cluster_accesses)
+        b->check->cluster_accesses = malloc(bytes + polled_bytes(b));
+    if (!b->check->cluster_accesses)
         sim_die("out of memory: accesses within a cluster");
-    memset(b->cluster_accesses, 0, bytes + polled_bytes(b));
-    b->cluster_accesses->polled = (uint8_t *)b->cluster_accesses + bytes;
+    memset(b->check->cluster_accesses, 0, bytes + polled_bytes(b));
+    b->check->cluster_accesses->polled = (uint8_t *)b->check->cluster_accesses + bytes;
 }
 
 static void record_poll(Block *b, const Access *access, uint32_t mask)
@@ -54,14 +54,14 @@ static void record_poll(Block *b, const Access *access, uint32_t mask)
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const size_t first = (size_t)(access->pointer[__builtin_ctz(rest)] - b->shared);
         for (size_t word = first / WORD; word <= (first + access->bytes - 1) / WORD; word++)
-            b->cluster_accesses->polled[word / 8] |= (uint8_t)(1 << word % 8);
+            b->check->cluster_accesses->polled[word / 8] |= (uint8_t)(1 << word % 8);
     }
 }
 
 // Reports the access if no thread of its block has synchronised with the owner of the shared memory, which then may not have started.
 static void check_start(Warp *w, const Instr *i, uint32_t mask, Block *owner)
 {
-    struct ClusterAccesses *own = w->block->cluster_accesses;
+    struct ClusterAccesses *own = w->block->check->cluster_accesses;
     const AccessRecord start = {.block = (uint32_t)owner->number, .time = sim_start_time(owner), .lanes = 1, .kind = PLAIN_WRITE, .byte_mask = 15};
     if (own->started >> owner->rank & 1)
         return;
@@ -86,11 +86,11 @@ void sim_note_cluster_access(Warp *w, const Instr *i, const Access *access, uint
         return;
     }
     check_start(w, i, mask, owner);
-    owner->cluster_accesses->has_remote = true;
+    owner->check->cluster_accesses->has_remote = true;
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest);
         const size_t thread = ((size_t)w->block->rank * (size_t)w->block->warp_count + (size_t)w->number) * LANES;
-        owner->cluster_accesses->accesses[thread + (size_t)l][!plain && kind != STRONG_READ] =
+        owner->check->cluster_accesses->accesses[thread + (size_t)l][!plain && kind != STRONG_READ] =
             (RemoteAccess){.time = sim_time(w->block), .site = i->site & 0xfffff,
                     .word = (uint32_t)((size_t)(access->pointer[l] - owner->shared) / WORD),
                     .phase = w->block->cluster[0]->cluster_phase + 1 + (w->arrived >> l & 1)};
@@ -99,8 +99,8 @@ void sim_note_cluster_access(Warp *w, const Instr *i, const Access *access, uint
 
 void sim_acquire_at_barrier(Warp *w, uint32_t mask, uint64_t key)
 {
-    if (key == CLUSTER_KEY && w->block->cluster_accesses)
-        w->block->cluster_accesses->last_awaited_phase = w->block->cluster[0]->cluster_phase;
+    if (key == CLUSTER_KEY && w->block->check->cluster_accesses)
+        w->block->check->cluster_accesses->last_awaited_phase = w->block->cluster[0]->cluster_phase;
     sim_sync_acquire(w, mask, key);
 }
 
@@ -118,7 +118,7 @@ static void report(Warp *w, const Instr *end, uint32_t mask, uint64_t number, ui
 // True if a thread of the owner has waited for the access, so that it happens before that thread's exit.
 static bool is_ordered_before_exit(Block *owner, uint64_t number, unsigned warp, int lane, const RemoteAccess *remote, bool plain)
 {
-    const struct ClusterAccesses *all = owner->cluster_accesses;
+    const struct ClusterAccesses *all = owner->check->cluster_accesses;
     const AccessRecord e = {.block = (uint32_t)number, .time = remote->time, .lanes = 1u << lane, .site = remote->site & 0xfffff,
                      .warp = warp & 31, .kind = plain ? PLAIN_READ : ATOMIC_UPDATE, .byte_mask = 15};
     return remote->time == 0 || remote->phase <= all->last_awaited_phase || (!plain && all->polled[remote->word / 8] >> remote->word % 8 & 1) ||
@@ -128,7 +128,7 @@ static bool is_ordered_before_exit(Block *owner, uint64_t number, unsigned warp,
 void sim_check_cluster_exit(Warp *w, const Instr *end, uint32_t mask)
 {
     Block *owner = w->block;
-    struct ClusterAccesses *all = owner->cluster_accesses;
+    struct ClusterAccesses *all = owner->check->cluster_accesses;
     if (!all || !all->has_remote || owner->live_threads > (uint32_t)__builtin_popcount(mask))
         return;
     all->has_remote = false;

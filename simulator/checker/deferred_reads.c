@@ -3,6 +3,7 @@
 // Most kernels read a tile between two barriers without a write to shared memory in between. Such reads cannot race, and the second
 // barrier orders them before all later accesses, so they need no records. If barriers are a launch's only synchronisation, each block
 // lists its reads, and drops the list at the barrier. Any other access to shared memory first checks the listed reads, in order.
+#include "checker/block_check.h"
 #include "checker/word_predicates.h"
 
 enum { MAX_DEFERRED = 1024, BACKOFF_INTERVALS = 7 };
@@ -28,11 +29,11 @@ struct DeferredReads { // deferred reads of a block; owned by its host thread
 
 static struct DeferredReads *reads_of(Block *b)
 {
-    if (!b->deferred_reads)
-        b->deferred_reads = calloc(1, sizeof *b->deferred_reads); // calloc: unused pages take no memory
-    if (!b->deferred_reads)
+    if (!b->check->deferred_reads)
+        b->check->deferred_reads = calloc(1, sizeof *b->check->deferred_reads); // calloc: unused pages take no memory
+    if (!b->check->deferred_reads)
         sim_die("out of memory: deferred reads");
-    return b->deferred_reads;
+    return b->check->deferred_reads;
 }
 
 static void begin_interval(struct DeferredReads *list, uint32_t generation)

@@ -7,6 +7,7 @@
 // For each word, the checker keeps the last reading and the last writing lane, with their grids. Two grids may also synchronise by atomic
 // operations and fences; then all accesses of one count as ordered before the other. Accesses to parts of words are ignored, as are those
 // after MAX_USES: some races are missed, but there are no false positives.
+#include "checker/allocation_check.h"
 #include "checker/dynamic_parallelism.h"
 
 #include <stdlib.h>
@@ -37,26 +38,40 @@ typedef struct Shadow { // shadow of an allocation; for each word: number of the
 
 // ---- Bookkeeping
 
-NestedLaunchUses *sim_start_nested_uses(const Function *kernel)
+void sim_begin_nested_check(Grid *root, Arena *arena, const Function *kernel)
 {
     if (!sim_checker_enabled() || !kernel->program->effects.launches)
-        return NULL;
+        return;
     NestedLaunchUses *state = calloc(1, sizeof *state);
     if (!state)
         sim_die("out of memory: state of a nested launch");
     state->count = 1;
-    return state;
+    root->check = sim_allocate(arena, sizeof *root->check);
+    root->check->uses = state;
 }
 
-void sim_end_nested_uses(NestedLaunchUses *state)
+void sim_end_nested_check(const Grid *root)
 {
-    if (!state)
+    if (!root->check)
         return;
+    NestedLaunchUses *state = root->check->uses;
     for (Allocation *a = sim_allocation_above(0); a; a = sim_allocation_above(a->address))
         sim_end_shadow(a);
     sim_free_arena(&state->arena);
     free(state->uses);
     free(state);
+}
+
+void sim_begin_grid_check(Grid *g, Arena *arena, Warp *w, int lane)
+{
+    g->check = sim_allocate(arena, sizeof *g->check);
+    *g->check = (GridCheck){.uses = g->parent->check->uses, .launch_snapshot = sim_take_snapshot(arena, w, lane)};
+}
+
+void sim_end_grid_check(const Grid *g)
+{
+    if (g->check)
+        sim_free_launch_clocks(g->check->clocks);
 }
 
 static uint32_t *allocate_table(const Allocation *a)
@@ -69,23 +84,23 @@ static uint32_t *allocate_table(const Allocation *a)
 
 static Shadow *shadow_of(Allocation *a)
 {
-    if (a->shadow)
-        return a->shadow;
-    a->shadow = malloc(sizeof *a->shadow);
-    if (!a->shadow)
+    if (a->check->shadow)
+        return a->check->shadow;
+    a->check->shadow = malloc(sizeof *a->check->shadow);
+    if (!a->check->shadow)
         sim_die("out of memory: recorded uses of an allocation");
-    *a->shadow = (Shadow){allocate_table(a), allocate_table(a)};
-    return a->shadow;
+    *a->check->shadow = (Shadow){allocate_table(a), allocate_table(a)};
+    return a->check->shadow;
 }
 
 void sim_end_shadow(Allocation *a)
 {
-    if (!a->shadow)
+    if (!a->check->shadow)
         return;
-    free(a->shadow->read);
-    free(a->shadow->written);
-    free(a->shadow);
-    a->shadow = NULL;
+    free(a->check->shadow->read);
+    free(a->check->shadow->written);
+    free(a->check->shadow);
+    a->check->shadow = NULL;
 }
 
 // The number of a use, which is added if it is new; 0: MAX_USES is reached.
@@ -150,10 +165,10 @@ static bool is_ordered(const Use *use, const Grid *grid, int depth)
     const LaunchPaths paths = launch_paths(use->grid, grid);
     if (!paths.two)
         return true;
-    if (paths.one ? child_ends_before(paths.one, paths.two) : paths.two->is_tail || sim_snapshot_covers(paths.two->launch_snapshot, &use->record))
+    if (paths.one ? child_ends_before(paths.one, paths.two) : paths.two->is_tail || sim_snapshot_covers(paths.two->check->launch_snapshot, &use->record))
         return true;
     for (const Grid *g = grid; g && depth < MAX_DEPTH; g = g->parent)
-        for (const AcquiredGrid *acquired = g->acquired_grids; acquired; acquired = acquired->next)
+        for (const AcquiredGrid *acquired = g->check->acquired_grids; acquired; acquired = acquired->next)
             if (acquired->grid == use->grid || is_ordered(use, acquired->grid, depth + 1))
                 return true;
     return false;
@@ -225,14 +240,14 @@ static bool is_strong(const Use *use)
 // The grid has read, by a strong access, a strong write of another grid: it acquires from that grid, if that one has fences.
 static void acquire_from_grid(NestedLaunchUses *state, Grid *grid, const Use *writer)
 {
-    if (!writer->grid->has_executed_fence)
+    if (!writer->grid->check->has_executed_fence)
         return;
-    for (const AcquiredGrid *acquired = grid->acquired_grids; acquired; acquired = acquired->next)
+    for (const AcquiredGrid *acquired = grid->check->acquired_grids; acquired; acquired = acquired->next)
         if (acquired->grid == writer->grid)
             return;
     AcquiredGrid *acquired = sim_allocate(&state->arena, sizeof *acquired);
-    *acquired = (AcquiredGrid){writer->grid, grid->acquired_grids};
-    grid->acquired_grids = acquired;
+    *acquired = (AcquiredGrid){writer->grid, grid->check->acquired_grids};
+    grid->check->acquired_grids = acquired;
 }
 
 // Reports a race between the current use and an earlier one from a table; returns whether there is one.
@@ -277,12 +292,12 @@ void sim_note_nested_use(Warp *w, const Instr *i, const Access *access, uint32_t
     const bool writes = updates || access->kind == ACCESS_WRITE || access->kind == ACCESS_ASYNC_WRITE;
     if (a->kind == PARAMETER_MEMORY)
         return;
-    grid->has_executed_fence |= writes && (i->semantics == RELEASE || i->semantics == ACQUIRE_RELEASE);
+    grid->check->has_executed_fence |= writes && (i->semantics == RELEASE || i->semantics == ACQUIRE_RELEASE);
     Use use = {grid, {.block = (uint32_t)w->block->number, .time = sim_time(w->block), .site = i->site & 0xfffff,
                       .warp = (unsigned)w->number & 31, .kind = (unsigned)sim_record_kind(i, access) & 7, .byte_mask = 15}};
     for (bool race = false; mask && !race; mask &= mask - 1) {
         use.record.lanes = mask & -mask;
-        race = check_words(grid->nested_uses, grid, a, access->address[__builtin_ctz(mask)], access->bytes, &use,
+        race = check_words(grid->check->uses, grid, a, access->address[__builtin_ctz(mask)], access->bytes, &use,
                          updates || !writes, writes);
     }
 }
@@ -291,6 +306,6 @@ void sim_note_nested_copy(Grid *g, uint64_t address, size_t bytes, bool writes)
 {
     Allocation *a = sim_allocation_at(address);
     const Use use = {g, {.lanes = 1, .site = g->launch_instr->site & 0xfffff, .kind = writes ? PLAIN_WRITE : PLAIN_READ}};
-    if (g->nested_uses && a && bytes)
-        check_words(g->nested_uses, g, a, address, bytes, &use, !writes, writes);
+    if (g->check && a && bytes)
+        check_words(g->check->uses, g, a, address, bytes, &use, !writes, writes);
 }

@@ -3,7 +3,6 @@
 #define _GNU_SOURCE // getline
 #include "checker/findings.h"
 #include "base/platform.h"
-#include "checker/observe.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -23,37 +22,11 @@ typedef struct Finding {
     bool suppressed; // neither printed, nor written, nor part of the exit status
 } Finding;
 
-static const struct {
-    const char *name, *label;
-    int rank; // findings of a launch are printed by ascending rank, because an earlier one may cause a later one
-} KINDS[FINDING_KINDS] = {
-    [RACE_SHARED] = {"race-shared", "data race in shared memory", 2},
-    [RACE_GLOBAL] = {"race-global", "data race in global memory", 2},
-    [RACE_OPERATIONS] = {"race-operations", "data race between unordered operations", 2},
-    [OUT_OF_BOUNDS] = {"out-of-bounds", "out-of-bounds access", 3},
-    [MISALIGNED] = {"misaligned", "misaligned address", 3},
-    [USE_AFTER_FREE] = {"use-after-free", "use after free", 3},
-    [HOST_POINTER] = {"host-pointer", "host pointer in device code", 3},
-    [INVALID_FREE] = {"invalid-free", "invalid free", 3},
-    [LEAK] = {"leak", "memory leak", 6},
-    [UNINITIALISED] = {"uninitialised", "uninitialised read", 4},
-    [BARRIER_DIVERGENCE] = {"barrier", "barrier divergence", 1},
-    [INVALID_WARP_OPERATION] = {"lanes", "invalid warp-level operation", 1},
-    [INVALID_MBARRIER_OPERATION] = {"mbarrier", "invalid mbarrier operation", 1},
-    [KERNEL_FAULT] = {"kernel-fault", "kernel fault", 5},
-    [UNCHECKED_ERROR] = {"unchecked-error", "unchecked CUDA error", 0},
-};
-
 // Guarded by `lock`.
 static Lock lock;
 static Finding *findings;
 static int finding_count;
 static uint64_t dropped; // occurrences of findings that exceed MAX_FINDINGS
-
-const char *sim_kind_name(FindingKind kind)
-{
-    return KINDS[kind].name;
-}
 
 // ---- Locations
 
@@ -310,8 +283,8 @@ static const char *label_of(const Finding *f)
 {
     const FindingLocation *p = &f->locations[0];
     if (f->kind != HOST_POINTER || p->kernel[0])
-        return KINDS[f->kind].label;
-    return strstr(p->access, "cpy") ? "wrong copy direction" : strncmp(p->access, "cu", 2) == 0 ? KINDS[f->kind].label : "device pointer in host code";
+        return sim_kinds[f->kind].label;
+    return strstr(p->access, "cpy") ? "wrong copy direction" : strncmp(p->access, "cu", 2) == 0 ? sim_kinds[f->kind].label : "device pointer in host code";
 }
 
 static bool is_read(const FindingLocation *p)
@@ -338,7 +311,7 @@ static void complete_hint(const Finding *f, char *text, size_t space)
     const Finding *cause = causing_race(f);
     int used = 0;
     if (cause)
-        used = snprintf(text, space, "fix the %s at line %d first: the value may be read before it is written\n", KINDS[cause->kind].label,
+        used = snprintf(text, space, "fix the %s at line %d first: the value may be read before it is written\n", sim_kinds[cause->kind].label,
                         cause->locations[0].line);
     snprintf(text + used, space - (size_t)used, "%s", f->hint);
 }
@@ -363,7 +336,7 @@ static void write_finding(FILE *out, const Finding *f)
 {
     char hint[2 * HINT_BYTES];
     complete_hint(f, hint, sizeof hint);
-    fprintf(out, "{\"kind\": \"%s\", \"level\": \"%s\", \"count\": %llu, \"name\": \"%s\", \"title\": ", KINDS[f->kind].name,
+    fprintf(out, "{\"kind\": \"%s\", \"level\": \"%s\", \"count\": %llu, \"name\": \"%s\", \"title\": ", sim_kinds[f->kind].name,
             f->is_error ? "error" : "warning", (unsigned long long)f->count, label_of(f));
     sim_write_json_string(out, f->title);
     fprintf(out, ", \"places\": [");
@@ -457,7 +430,7 @@ static int compare_rank_and_location(const void *one, const void *two)
 {
     const Finding *a = *(Finding *const *)one, *b = *(Finding *const *)two;
     const int file = strcmp(a->locations[0].file, b->locations[0].file);
-    return KINDS[a->kind].rank != KINDS[b->kind].rank ? KINDS[a->kind].rank - KINDS[b->kind].rank
+    return sim_kinds[a->kind].rank != sim_kinds[b->kind].rank ? sim_kinds[a->kind].rank - sim_kinds[b->kind].rank
            : file                                     ? file
            : a->locations[0].line != b->locations[0].line   ? a->locations[0].line - b->locations[0].line
            : a->locations[1].line != b->locations[1].line   ? a->locations[1].line - b->locations[1].line
@@ -542,12 +515,4 @@ void sim_end_with_findings(void)
 {
     sim_report_at_exit(FINDINGS_STATUS);
     _Exit(FINDINGS_STATUS);
-}
-
-// The first constructor, so that its handler runs last at exit.
-__attribute__((constructor(101))) static void register_report_at_exit(void)
-{
-    sim_observe_machine();
-    if (sim_checker_enabled())
-        sim_on_exit(sim_report_at_exit);
 }

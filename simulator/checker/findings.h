@@ -41,8 +41,12 @@ void sim_add_finding(FindingKind kind, const char *title, const FindingLocation 
 // Adds a warning, which is an error only if $SIM_STRICT is set.
 void sim_add_warning(FindingKind kind, const char *title, const FindingLocation *locations, int count, const char *hint);
 
-// The name of a kind in JSON and in suppressions: "race-shared".
-const char *sim_kind_name(FindingKind kind);
+typedef struct KindNames {
+    const char *name;  // in JSON and in suppressions: "race-shared"
+    const char *label; // of a printed finding: "data race in shared memory"
+    int rank; // findings of a launch are printed by ascending rank, because an earlier one may cause a later one
+} KindNames;
+extern const KindNames sim_kinds[FINDING_KINDS]; // finding_kinds.c
 // Whether $SIM_KERNEL or the file $SIM_SUPPRESSIONS excludes a finding at these locations (suppressions.c).
 bool sim_is_suppressed(FindingKind kind, const FindingLocation *locations, int count);
 

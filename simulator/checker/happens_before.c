@@ -1,10 +1,9 @@
 // happens_before.c: whether an earlier access happens before the current one. The relation is described in clocks.c.
-#include "checker/clocks.h"
-#include "machine/grid.h"
+#include "checker/block_check.h"
 
 bool sim_hb_warp_fast(const Warp *w, const AccessRecord *access)
 {
-    const BlockClocks *clocks = w->block->vector_clocks;
+    const BlockClocks *clocks = clocks_of(w->block);
     return access->block == (uint32_t)w->block->number && !is_in_flight(access) &&
            (access->time <= clocks->min_block_epoch[w->number] ||
             (access->warp == (unsigned)w->number && access->time <= clocks->warp_epoch[w->number]));
@@ -15,7 +14,7 @@ bool sim_has_fenced(const Warp *w, const AccessRecord *access)
     const Block *b = w->block;
     if (access->block != (uint32_t)b->number)
         return access->time <= b->launch->vector_clocks->last_gpu_fence[access->block % BLOCK_HASH_BUCKETS];
-    const ThreadClock *t = clock_in(b->vector_clocks, (int)access->warp, __builtin_ctz(access->lanes));
+    const ThreadClock *t = clock_in(clocks_of(b), (int)access->warp, __builtin_ctz(access->lanes));
     return access->time <= t->gpu_fence || access->time <= t->cta_fence;
 }
 
@@ -34,7 +33,7 @@ bool sim_feeds_branch(const Warp *w, const Instr *i)
 
 void sim_note_acquired_from(const Warp *w, const AccessRecord *access)
 {
-    BlockClocks *clocks = w->block->vector_clocks;
+    BlockClocks *clocks = clocks_of(w->block);
     const uint32_t n = (access->block * 31 + access->warp) % INDEX_SLOTS;
     const bool same_warp = clocks->writers[n].block == access->block && clocks->writers[n].warp == access->warp;
     const uint32_t lanes = same_warp ? clocks->writers[n].lanes : 0, time = lanes ? clocks->writers[n].time : 0;
@@ -47,7 +46,7 @@ void sim_note_acquired_from(const Warp *w, const AccessRecord *access)
 
 bool sim_acquired_since(const Warp *w, const AccessRecord *access)
 {
-    const BlockClocks *clocks = w->block->vector_clocks;
+    const BlockClocks *clocks = clocks_of(w->block);
     const uint32_t n = (access->block * 31 + access->warp) % INDEX_SLOTS;
     return clocks->writers[n].block == access->block && clocks->writers[n].warp == access->warp &&
            clocks->writers[n].lanes & access->lanes && clocks->writers[n].time >= access->time;
@@ -86,25 +85,25 @@ static bool has_pair(const uint64_t *pairs, uint32_t site, uint32_t other)
 
 void sim_note_race(Block *b, uint32_t site, uint32_t other)
 {
-    add_pair(b->vector_clocks->raced, site, other);
+    add_pair(clocks_of(b)->raced, site, other);
 }
 
 void sim_note_unfenced(Block *b, uint32_t site, uint32_t other)
 {
-    add_pair(b->vector_clocks->unfenced, site, other);
+    add_pair(clocks_of(b)->unfenced, site, other);
 }
 
 bool sim_take_lacks_fence(const Block *b)
 {
-    const bool lacks_fence = b->vector_clocks->lacks_fence;
-    b->vector_clocks->lacks_fence = false;
+    const bool lacks_fence = clocks_of(b)->lacks_fence;
+    clocks_of(b)->lacks_fence = false;
     return lacks_fence;
 }
 
 static const ReleaseRecord **recent_record_of(const Warp *w, int lane, const AccessRecord *access)
 {
     const size_t thread = (size_t)(w->number * LANES + lane);
-    return &w->block->vector_clocks->recent[thread * (size_t)w->block->warp_count + access->warp][access->kind == COPY_IN_FLIGHT];
+    return &clocks_of(w->block)->recent[thread * (size_t)w->block->warp_count + access->warp][access->kind == COPY_IN_FLIGHT];
 }
 
 MissingFence sim_missing_fence(const Warp *w, int lane, const AccessRecord *access)
@@ -125,7 +124,7 @@ MissingFence sim_missing_fence(const Warp *w, int lane, const AccessRecord *acce
 // the two is plain. Earlier reads are not considered: simplification 4 accepts them without a fence, too.
 static void check_fences(Warp *w, const Instr *i, int lane, const AccessRecord *access)
 {
-    BlockClocks *clocks = w->block->vector_clocks;
+    BlockClocks *clocks = clocks_of(w->block);
     const bool writes = access->kind == PLAIN_WRITE || access->kind == STRONG_WRITE || access->kind == ATOMIC_UPDATE,
                plain = access->kind == PLAIN_WRITE || ((i->kind == LOAD || i->kind == STORE) && i->semantics == WEAK);
     if (writes && plain && !clocks->lacks_fence && !has_pair(clocks->unfenced, access->site, i->site))
@@ -134,7 +133,7 @@ static void check_fences(Warp *w, const Instr *i, int lane, const AccessRecord *
 
 bool sim_happens_before(Warp *w, const Instr *i, int lane, const AccessRecord *access)
 {
-    const BlockClocks *clocks = w->block->vector_clocks;
+    const BlockClocks *clocks = clocks_of(w->block);
     const ThreadClock *thread = clock_of(w, lane);
     uint32_t lanes = access->lanes;
     if (access->kind == SOURCE_IN_FLIGHT)
@@ -165,11 +164,11 @@ bool sim_happens_before(Warp *w, const Instr *i, int lane, const AccessRecord *a
     const ReleaseRecord **recent = access->block == reader && !s.is_strong_write ? recent_record_of(w, lane, access) : NULL;
     if (recent && *recent)
         sim_apply_release(&s, *recent, reader);
-    if (s.lanes && may_have_released(w->block->launch, access) && !has_pair(w->block->vector_clocks->raced, access->site, i->site)) {
+    if (s.lanes && may_have_released(w->block->launch, access) && !has_pair(clocks_of(w->block)->raced, access->site, i->site)) {
         sim_search_history(&s, thread->history, reader);
         if (recent && s.found) {
             *recent = s.found;
-            w->block->vector_clocks->has_recent = true;
+            clocks_of(w->block)->has_recent = true;
         }
     }
     if (s.lanes == 0 && access->block != reader && w->block->launch->vector_clocks->has_barrier_orders)
@@ -219,7 +218,7 @@ bool sim_block_acquired(const Block *b, const AccessRecord *access)
     VisitedRange visited[MAX_VISITED];
     HistorySearch s = {.access = access, .lanes = access->lanes, .visited = visited, .is_strong_write = true};
     for (uint32_t thread = 0; thread < b->threads && s.lanes; thread++) {
-        const ThreadClock *t = clock_in(b->vector_clocks, (int)(thread / LANES), (int)(thread % LANES));
+        const ThreadClock *t = clock_in(clocks_of(b), (int)(thread / LANES), (int)(thread % LANES));
         const CausalHistory *const histories[] = {t->history, t->pending_acquire, t->pending_fence};
         for (int n = t->history == previous ? 1 : 0; n < 3 && s.lanes; n++)
             sim_search_history(&s, histories[n], (uint32_t)b->number);

@@ -2,7 +2,7 @@
 //
 // The host must not access memory in use by an operation for which it has not waited. It gets no access to pages that such a pending
 // operation has written, and read-only access to pages that the operation has only read. An access without permission faults
-// (faults.c has the handler). It is a race if a pending operation has used the same word. Otherwise the page is unprotected; if it
+// (ranges.c installs the handler). It is a race if a pending operation has used the same word. Otherwise the page is unprotected; if it
 // contains other words in use, only until the next operation. A system call that gets a protected page fails with EFAULT. The
 // simulator itself uses a second mapping of the same bytes (ranges.c).
 //
@@ -213,6 +213,14 @@ static void unprotect_page(Uses *u, size_t page, bool writes)
         unprotect_temporarily(u, page);
 }
 
+void sim_drop_pending(Uses *u)
+{
+    for (PendingUse *p; (p = u->pending);) {
+        u->pending = p->next;
+        free(p);
+    }
+}
+
 // ---- The host's accesses
 
 static void report_race(uint64_t address, uint32_t op, bool host_writes, bool op_writes, const void *instruction)
@@ -237,7 +245,7 @@ bool sim_handle_shared_fault(uint64_t address, bool writes, const void *instruct
 {
     LOCK_MEMORY();
     const Allocation *a = sim_allocation_at(address);
-    Uses *u = a ? a->uses : NULL;
+    Uses *u = a ? uses_of(a) : NULL;
     const uint64_t at = u ? address - u->address : 0;
     if (!u || !u->required_protection || page_of(at) >= page_count(u))
         return false;

@@ -101,15 +101,13 @@ typedef struct SharedVariable { // immutable during the launch
 } SharedVariable;
 
 typedef struct LaunchClocks LaunchClocks;
-typedef struct BlockClocks BlockClocks;
 
-// The checker's state of a launch, and of a block that a host thread runs; NULL if the checker is off.
+// The clocks of a launch; NULL if the checker is off.
 LaunchClocks *sim_start_launch_clocks(const Launch *launch);
-void sim_end_launch_clocks(Launch *launch);
 void sim_free_launch_clocks(LaunchClocks *clocks);
-// New clocks start after the latest time of all freed ones, so that a block that restarts on other clocks is later than the
+// The clocks of a block that a host thread runs, which are in its zeroed Block.check. New clocks start after the latest time of all freed ones, so that a block that restarts on other clocks is later than the
 // records of its first run.
-BlockClocks *sim_new_block_clocks(const Launch *launch, int warps);
+void sim_init_block_clocks(Block *block);
 void sim_free_block_clocks(Block *block);
 void sim_start_block_clocks(Block *block); // also when the block restarts
 uint32_t sim_launch_generation(const Launch *launch); // a nonzero number of the launch
@@ -206,12 +204,14 @@ void sim_note_padding(Warp *w, const Instr *i, const Access *access, uint32_t ma
 // The launch has succeeded: reports accesses past the end of rows that are likely errors.
 void sim_report_padding(const Launch *launch);
 
-// ---- memory.c
+// ---- written.c, memory.c, redzones.c
 
 // Marks bytes of the block's shared memory, or of the lane's local memory, as unwritten.
 void sim_mark_unwritten(Warp *w, int lane, Space space, uint64_t address, size_t bytes);
 // Lanes read or write local memory.
 void sim_check_local(Warp *w, Access *access);
+// The bytes from `from` to `to` of each thread's local memory are uninitialised.
+void sim_extend_local_written(Block *b, size_t from, size_t to);
 
 // A lane uses the generic address of a variable of another block (SHARED) or thread (LOCAL). `owner`: the number of that block or
 // thread.
@@ -239,7 +239,7 @@ void sim_mark_written(uint64_t address, size_t bytes);
 size_t sim_find_unwritten(uint64_t address, size_t bytes);
 size_t sim_find_written(uint64_t address, size_t bytes);
 
-// ---- strided.c
+// ---- shadow.c
 
 ShadowLine *sim_new_lines(size_t bytes); // for memory of this size
 void sim_free_lines(ShadowLine *lines, size_t bytes);

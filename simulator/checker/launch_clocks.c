@@ -1,7 +1,6 @@
 // launch_clocks.c: creates, resets and frees the clocks of launches and blocks; snapshots the clock of a thread that launches a kernel.
-#include "checker/clocks.h"
+#include "checker/block_check.h"
 #include "checker/shadow.h"
-#include "machine/grid.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -44,59 +43,33 @@ void sim_free_launch_clocks(LaunchClocks *clocks)
     free(clocks);
 }
 
-void sim_end_launch_clocks(Launch *launch)
-{
-    LaunchClocks *clocks = launch->vector_clocks;
-    Grid *g = launch->nested_grid;
-    if (!clocks)
-        return;
-    if (launch->error == cudaSuccess)
-        sim_report_padding(launch);
-    if (g && (g->first_child || g->first_tail)) // its child launches' snapshots refer to the clocks
-        g->vector_clocks = clocks;
-    else
-        sim_free_launch_clocks(clocks);
-    if (launch->error == cudaErrorNotSupported)
-        sim_report_unsupported();
-    else if (launch->error != cudaSuccess)
-        sim_add_fault(launch);
-    sim_print_findings();
-}
-
 uint32_t sim_launch_generation(const Launch *launch)
 {
     return launch->vector_clocks->generation;
 }
 
-BlockClocks *sim_new_block_clocks(const Launch *launch, int warps)
+void sim_init_block_clocks(Block *b)
 {
-    if (!launch->vector_clocks)
-        return NULL;
-    BlockClocks *clocks = calloc(1, sizeof *clocks);
-    if (clocks)
-        clocks->lane_clocks = calloc((size_t)warps, sizeof *clocks->lane_clocks);
-    if (clocks)
-        clocks->recent = calloc((size_t)warps * LANES * (size_t)warps, sizeof *clocks->recent);
-    if (!clocks || !clocks->lane_clocks || !clocks->recent)
+    BlockClocks *clocks = clocks_of(b);
+    const size_t warps = (size_t)b->warp_count;
+    clocks->lane_clocks = calloc(warps, sizeof *clocks->lane_clocks);
+    clocks->recent = calloc(warps * LANES * warps, sizeof *clocks->recent);
+    if (!clocks->lane_clocks || !clocks->recent)
         sim_die("out of memory: vector clocks of a block");
-    clocks->time = launch->vector_clocks->latest;
-    return clocks;
+    clocks->time = b->launch->vector_clocks->latest;
 }
 
 void sim_free_block_clocks(Block *b)
 {
-    BlockClocks *clocks = b->vector_clocks;
-    if (clocks) {
-        sim_atomic_max(&b->launch->vector_clocks->latest, clocks->time);
-        free(clocks->lane_clocks);
-        free(clocks->recent);
-    }
-    free(clocks);
+    BlockClocks *clocks = clocks_of(b);
+    sim_atomic_max(&b->launch->vector_clocks->latest, clocks->time);
+    free(clocks->lane_clocks);
+    free(clocks->recent);
 }
 
 void sim_start_block_clocks(Block *b)
 {
-    BlockClocks *clocks = b->vector_clocks;
+    BlockClocks *clocks = clocks_of(b);
     clocks->first_generation = ++clocks->generation;
     if (clocks->has_recent)
         memset(clocks->recent, 0, (size_t)(b->warp_count * LANES * b->warp_count) * sizeof *clocks->recent);
@@ -109,44 +82,42 @@ void sim_start_block_clocks(Block *b)
     for (int n = 0; n < b->warp_count; n++)
         clocks->min_block_epoch[n] = clocks->warp_epoch[n] = clocks->time;
     clocks->time++;
-    sim_start_generic_writes(b);
-    sim_start_cluster_accesses(b);
 }
 
 uint32_t sim_block_barrier(const Warp *w)
 {
-    return w->block->vector_clocks->min_block_epoch[w->number];
+    return clocks_of(w->block)->min_block_epoch[w->number];
 }
 
 uint32_t sim_warp_barrier(const Warp *w)
 {
-    const uint32_t block_epoch = sim_block_barrier(w), warp_epoch = w->block->vector_clocks->warp_epoch[w->number];
+    const uint32_t block_epoch = sim_block_barrier(w), warp_epoch = clocks_of(w->block)->warp_epoch[w->number];
     return warp_epoch > block_epoch ? warp_epoch : block_epoch;
 }
 
 uint32_t sim_time(const Block *b)
 {
-    return b->vector_clocks->time;
+    return clocks_of(b)->time;
 }
 
 void sim_advance_time(Block *b)
 {
-    b->vector_clocks->time++;
+    clocks_of(b)->time++;
 }
 
 uint32_t sim_block_generation(const Block *b)
 {
-    return b->vector_clocks->generation;
+    return clocks_of(b)->generation;
 }
 
 uint32_t sim_start_time(const Block *b)
 {
-    return b->vector_clocks->start;
+    return clocks_of(b)->start;
 }
 
 uint32_t sim_first_generation(const Block *b)
 {
-    return b->vector_clocks->first_generation;
+    return clocks_of(b)->first_generation;
 }
 
 // ---- Snapshots: the clock of a thread at the time when it launches a kernel
@@ -158,7 +129,7 @@ struct ClockSnapshot {
 
 const ClockSnapshot *sim_take_snapshot(Arena *arena, Warp *w, int lane)
 {
-    BlockClocks *clocks = w->block->vector_clocks;
+    BlockClocks *clocks = clocks_of(w->block);
     const ThreadClock *t = clock_of(w, lane);
     ClockSnapshot *snapshot = sim_allocate(arena, sizeof *snapshot);
     *snapshot = (ClockSnapshot){.block = (uint32_t)w->block->number, .warp = (uint32_t)w->number, .lane = (uint32_t)lane,

@@ -23,7 +23,7 @@ struct UsesOfOp {
 
 void sim_digest_tracking(Digest *digest, const Allocation *a)
 {
-    const uint64_t tracked = a->uses != NULL;
+    const uint64_t tracked = uses_of(a) != NULL;
     sim_digest(digest, &tracked, sizeof tracked);
 }
 
@@ -36,10 +36,11 @@ static size_t lines_of(size_t bytes)
 
 void sim_digest_written(Digest *digest, const Allocation *a, size_t first, size_t bytes)
 {
+    const ShadowLine *lines = lines_if_any(a);
     const bool tracked = sim_checker_enabled() && sim_starts_uninitialised(a); // even without lines, if nothing has been written
     for (size_t k = first / LINE_BYTES; tracked && k < (first + bytes + LINE_BYTES - 1) / LINE_BYTES; k++)
         for (size_t half = 0; half < 2; half++) {
-            const uint64_t written = !a->lines ? 0 : a->fully_written[k] ? ~0ull : a->lines[k].written[half];
+            const uint64_t written = !lines ? 0 : a->check->fully_written[k] ? ~0ull : lines[k].written[half];
             uint64_t *lane = &digest->lanes[(2 * k + half) % DIGEST_LANES];
             *lane = sim_mix_word(*lane, written);
         }
@@ -47,20 +48,22 @@ void sim_digest_written(Digest *digest, const Allocation *a, size_t first, size_
 
 size_t sim_written_size(const Allocation *a, size_t bytes)
 {
-    return a->lines ? lines_of(bytes) * sizeof a->lines->written : 0;
+    const ShadowLine *lines = lines_if_any(a);
+    return lines ? lines_of(bytes) * sizeof lines->written : 0;
 }
 
 void sim_get_written(const Allocation *a, size_t first, size_t bytes, uint64_t (*written)[2])
 {
-    for (size_t k = 0; a->lines && k < lines_of(bytes); k++)
-        memcpy(written[k], a->lines[first / LINE_BYTES + k].written, sizeof written[k]);
+    const ShadowLine *lines = lines_if_any(a);
+    for (size_t k = 0; lines && k < lines_of(bytes); k++)
+        memcpy(written[k], lines[first / LINE_BYTES + k].written, sizeof written[k]);
 }
 
 void sim_set_written(Allocation *a, size_t first, size_t bytes, const uint64_t (*written)[2])
 {
-    const ShadowLine *lines = written ? sim_lines_of(a) : NULL;
+    ShadowLine *lines = written ? sim_lines_of(a) : NULL;
     for (size_t k = 0; lines && k < lines_of(bytes); k++) {
-        memcpy(a->lines[first / LINE_BYTES + k].written, written[k], sizeof written[k]);
+        memcpy(lines[first / LINE_BYTES + k].written, written[k], sizeof written[k]);
         sim_update_fully_written(a, first / LINE_BYTES + k);
     }
 }
@@ -113,10 +116,10 @@ UsesOfOp *sim_uses_of_op(void)
         return NULL;
     uses->count = 0;
     for (const Allocation *a = sim_allocation_above(0); a; a = sim_allocation_above(a->address)) {
-        if (a->uses && a->uses->reader == sim_current_op())
-            add_table(uses, a->uses, &a->uses->read, USE_READS);
-        if (a->uses && a->uses->writer == sim_current_op())
-            add_table(uses, a->uses, &a->uses->written, USE_WRITES);
+        if (uses_of(a) && uses_of(a)->reader == sim_current_op())
+            add_table(uses, uses_of(a), &uses_of(a)->read, USE_READS);
+        if (uses_of(a) && uses_of(a)->writer == sim_current_op())
+            add_table(uses, uses_of(a), &uses_of(a)->written, USE_WRITES);
     }
     if (uses->count > MAX_RANGES)
         return free(uses), NULL;

@@ -80,59 +80,12 @@ static void free_table(UseTable *t, size_t bytes)
         free_numbers(t->bytes, bytes);
 }
 
-static uint32_t number_at(const atomic_uint *numbers, uint64_t at)
-{
-    return atomic_load_explicit(&numbers[at], memory_order_relaxed);
-}
-
 // Stores an entry, but does not replace a plain use by the same operation, which conflicts with more operations than an atomic use.
 static void set_number(atomic_uint *numbers, uint64_t at, uint32_t entry)
 {
-    const uint32_t known = number_at(numbers, at);
+    const uint32_t known = sim_number_at(numbers, at);
     if (known != entry && known != (entry & NUMBER_MASK)) // avoids contention between host threads
         atomic_store_explicit(&numbers[at], entry, memory_order_relaxed);
-}
-
-// The later of two entries; if both are of one operation, the plain one.
-static uint32_t later_entry(uint32_t a, uint32_t b)
-{
-    return (b & NUMBER_MASK) > (a & NUMBER_MASK) || b == (a & NUMBER_MASK) ? b : a;
-}
-
-uint32_t sim_last_use(const UseTable *t, uint64_t at)
-{
-    const uint32_t whole = number_at(t->lines, at / SIM_USE_LINE);
-    const atomic_uint *words = t->words, *bytes = t->bytes;
-    const uint32_t part = later_entry(words ? number_at(words, at / SIM_USE_WORD) : 0, bytes ? number_at(bytes, at) : 0);
-    return later_entry(whole, part);
-}
-
-// sim_any_use for a part of one line whose words or bytes were used later than the whole line.
-static bool any_use_in_line(const UseTable *t, uint64_t at, uint64_t end, bool (*matches)(uint32_t entry))
-{
-    for (; at < end; at += t->bytes ? 1 : SIM_USE_WORD - at % SIM_USE_WORD)
-        if (matches(sim_last_use(t, at)))
-            return true;
-    return false;
-}
-
-bool sim_any_use(const UseTable *t, uint64_t first, uint64_t end, bool (*matches)(uint32_t entry))
-{
-    uint32_t last_mismatch = UINT32_MAX; // the last entry that did not match; neighbouring lines mostly have the same entry
-    for (uint64_t at = first, next; at < end; at = next) {
-        const uint64_t line = at / SIM_USE_LINE, line_end = (line + 1) * SIM_USE_LINE;
-        const uint32_t entry = number_at(t->lines, line);
-        next = line_end < end ? line_end : end;
-        if (later_entry(entry, number_at(t->parts, line)) != entry) {
-            if (any_use_in_line(t, at, next, matches))
-                return true;
-        } else if (entry != last_mismatch) {
-            if (matches(entry))
-                return true;
-            last_mismatch = entry;
-        }
-    }
-    return false;
 }
 
 // Records the use of a part of a line. `bytes`: size of the allocation.
@@ -162,7 +115,7 @@ static void set_uses(UseTable *t, size_t bytes, uint64_t first, uint64_t end, ui
 void sim_begin_uses(Allocation *a)
 {
     const bool with_host = sim_in_shared_range((const void *)(uintptr_t)a->address);
-    if (!sim_checker_enabled() || a->uses || a->kind == PARAMETER_MEMORY || a->kind == HEAP_MEMORY ||
+    if (!sim_checker_enabled() || uses_of(a) || a->kind == PARAMETER_MEMORY || a->kind == HEAP_MEMORY ||
         !(with_host || sim_has_streams()))
         return;
     Uses *u = calloc(1, sizeof *u);
@@ -173,7 +126,8 @@ void sim_begin_uses(Allocation *a)
         sim_begin_page_protection(u);
     allocate_table(&u->read, a->bytes);
     allocate_table(&u->written, a->bytes);
-    a->uses = u;
+    a->check->uses = u;
+    a->records_uses = true;
 }
 
 static void remove_from_lists(const Uses *u)
@@ -192,14 +146,15 @@ static void remove_from_lists(const Uses *u)
 
 void sim_end_uses(Allocation *a)
 {
-    Uses *u = a->uses;
+    Uses *u = uses_of(a);
     remove_from_lists(u);
     sim_drop_pending(u);
     sim_end_page_protection(u);
     free_table(&u->read, u->bytes);
     free_table(&u->written, u->bytes);
     free(u);
-    a->uses = NULL;
+    a->check->uses = NULL;
+    a->records_uses = false;
 }
 
 // ---- Operations
@@ -248,7 +203,7 @@ static bool is_unordered_and_plain(uint32_t entry)
 
 bool sim_use_conflicts(const Allocation *a, uint64_t address, size_t bytes, UseKind kind)
 {
-    const Uses *u = a->uses;
+    const Uses *u = uses_of(a);
     const uint64_t first = address - u->address, end = first + bytes;
     bool (*const conflicts_with)(uint32_t) = kind & USE_ATOMIC ? is_unordered_and_plain : is_unordered;
     return u->freed_by || !is_ordered(u->allocated_by, USE_READS) || sim_any_use(&u->written, first, end, conflicts_with) ||
@@ -272,7 +227,7 @@ static void add_conflict(Conflict new)
 
 void sim_note_conflict(const Allocation *a, uint64_t address, size_t bytes, UseKind kind)
 {
-    const Uses *u = a->uses;
+    const Uses *u = uses_of(a);
     const uint64_t first = address - u->address;
     uint32_t last = 0; // the earlier operation in the previous byte's conflict, which is not added again
     bool last_wrote = false;
@@ -302,14 +257,14 @@ static void add_to_used(Uses *u)
 
 void sim_note_use(const Allocation *a, uint64_t address, size_t bytes, UseKind kind)
 {
-    Uses *u = a->uses;
+    Uses *u = uses_of(a);
     const uint32_t op = sim_current_op(), entry = kind & USE_ATOMIC ? op | ATOMIC_BIT : op;
     const uint64_t first = address - u->address, end = first + bytes;
     set_uses(kind & USE_WRITES ? &u->written : &u->read, u->bytes, first, end, entry);
     if (u->required_protection)
         sim_protect_after_op(u, first, end, kind & USE_WRITES);
     set_number(kind & USE_WRITES ? &u->writer : &u->reader, 0, op);
-    if (number_at(&u->listed_by, 0) != op && atomic_exchange(&u->listed_by, op) != op)
+    if (sim_number_at(&u->listed_by, 0) != op && atomic_exchange(&u->listed_by, op) != op)
         add_to_used(u);
 }
 
@@ -345,7 +300,7 @@ static void report_conflicts(void)
         snprintf(title, sizeof title, "%s %s %s, which %s may %s", current,
                  c->before >= DID_ALLOCATE ? "uses" : c->writes ? "writes" : "reads", at.text, earlier, may_have_done(c));
         if (c->before >= DID_ALLOCATE)
-            a->uses->allocated_by = a->uses->freed_by = 0; // report it once
+            uses_of(a)->allocated_by = uses_of(a)->freed_by = 0; // report it once
         const bool both_graph_nodes = sim_is_graph_node(sim_current_op()) && sim_is_graph_node(c->earlier);
         const FindingLocation locations[] = {sim_op_location(c->earlier), sim_op_location(sim_current_op())};
         const bool is_staged = sim_is_staged_copy(c->earlier);
@@ -386,14 +341,6 @@ static void add_pending(Uses *u, uint32_t op, bool writes, PageSpan pages)
         sim_die("out of memory: recorded uses of an allocation");
     *p = (PendingUse){op, writes, pages, u->pending};
     u->pending = p;
-}
-
-void sim_drop_pending(Uses *u)
-{
-    for (PendingUse *p; (p = u->pending);) {
-        u->pending = p->next;
-        free(p);
-    }
 }
 
 // Removes the uses by operations for which the host has waited, and updates the protection of their pages.
@@ -501,7 +448,7 @@ static bool is_recorded(const Uses *u, uint64_t address, size_t bytes, UseKind k
 
 void sim_prepare_use_fast_path(const Launch *launch, const Allocation *a, bool writes, FastPath *fast_path)
 {
-    fast_path->users = !a->uses || !launch->records_host_shared_accesses ? NULL : writes ? a->uses->written.lines : a->uses->read.lines;
+    fast_path->users = !uses_of(a) || !launch->records_host_shared_accesses ? NULL : writes ? uses_of(a)->written.lines : uses_of(a)->read.lines;
     fast_path->user = sim_current_op();
 }
 
@@ -539,7 +486,7 @@ static bool is_used(const Warp *w, const Instr *i)
 // operation.
 static void sync_with_writer(const Warp *w, const Instr *i, uint64_t address)
 {
-    const Uses *u = w->last_allocation->uses;
+    const Uses *u = uses_of(w->last_allocation);
     const uint32_t entry = sim_last_use(&u->written, address - u->address);
     if (!(entry & ATOMIC_BIT) || sim_op_ordered(entry & NUMBER_MASK, sim_current_op()) || !is_used(w, i))
         return;
@@ -557,7 +504,7 @@ void sim_note_shared_use(Warp *w, const Instr *i, const Access *access, uint32_t
         const size_t bytes = pop_consecutive(access, &mask);
         if (atomically && (!writes || access->kind == ACCESS_ATOMIC))
             sync_with_writer(w, i, address);
-        if (is_recorded(w->last_allocation->uses, address, bytes, kind))
+        if (is_recorded(uses_of(w->last_allocation), address, bytes, kind))
             continue;
         if (sim_use_conflicts(w->last_allocation, address, bytes, kind)) {
             sim_wait_for_earlier_blocks(w->block); // not from a speculative run

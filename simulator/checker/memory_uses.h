@@ -10,7 +10,7 @@ void sim_end_uses(Allocation *a);
 
 typedef enum UseKind { USE_READS = 0, USE_WRITES = 1, USE_ATOMIC = 2 } UseKind; // bits
 
-// The next three require an allocation whose uses are recorded. The threads of a kernel may call them concurrently.
+// The next three require an allocation with records_uses. The threads of a kernel may call them concurrently.
 // Records that the current operation uses the bytes.
 void sim_note_use(const Allocation *a, uint64_t address, size_t bytes, UseKind kind);
 // True if a use by the current operation conflicts with an earlier operation that may not have completed.

@@ -1,18 +1,43 @@
-// observe.c: connects the events that the machine reports with the parts of the checker.
-#include "checker/observe.h"
-
-#include "checker/kernel_checks.h"
+// observe.c: connects the events that the machine and the runtime report with the parts of the checker.
+#include "checker/allocation_check.h"
+#include "checker/block_check.h"
 #include "checker/undefined_copies.h"
 #include "checker/dynamic_parallelism.h"
 #include "checker/host_checks.h"
 #include "checker/memory_uses.h"
+#include "checker/order.h"
+#include "checker/value_table.h"
+#include "machine/grid.h"
 #include "machine/observer.h"
+#include "base/platform.h"
 
 #include <stdlib.h>
 
+static void free_clocks(Launch *launch)
+{
+    Grid *g = launch->nested_grid;
+    if (g && g->check && (g->first_child || g->first_tail)) // its child launches' snapshots refer to the clocks
+        g->check->clocks = launch->vector_clocks;
+    else
+        sim_free_launch_clocks(launch->vector_clocks);
+}
+
+static void report_launch(Launch *launch)
+{
+    if (launch->error == cudaSuccess)
+        sim_report_padding(launch);
+    free_clocks(launch);
+    if (launch->error == cudaErrorNotSupported)
+        sim_report_unsupported();
+    else if (launch->error != cudaSuccess)
+        sim_add_fault(launch);
+    sim_print_findings();
+}
+
 static void end_launch(Launch *launch)
 {
-    sim_end_launch_clocks(launch);
+    if (launch->vector_clocks)
+        report_launch(launch);
     if (launch->error == cudaSuccess)
         sim_note_launch(launch);
 }
@@ -21,20 +46,33 @@ static bool make_block(Block *b)
 {
     const Launch *launch = b->launch;
     const size_t of_thread = launch->local_bytes ? launch->local_bytes : 1;
-    b->vector_clocks = sim_new_block_clocks(launch, b->warp_count);
-    b->local_written = malloc(((size_t)b->warp_count * LANES + 1) * of_thread);
-    b->lines = sim_new_lines(launch->shared_bytes + 1);
-    return b->local_written != NULL;
+    BlockCheck *check = b->check = calloc(1, sizeof *check);
+    if (!check)
+        sim_die("out of memory: checker's state of a block");
+    sim_init_block_clocks(b);
+    check->local_written = malloc(((size_t)b->warp_count * LANES + 1) * of_thread);
+    check->lines = sim_new_lines(launch->shared_bytes + 1);
+    return check->local_written != NULL;
 }
 
 static void free_block(Block *b)
 {
+    BlockCheck *check = b->check;
     sim_free_block_clocks(b);
-    free(b->generic_writes);
-    free(b->cluster_accesses);
-    free(b->deferred_reads);
-    sim_free_lines(b->lines, b->launch->shared_bytes + 1);
-    free(b->local_written);
+    free(check->generic_writes);
+    free(check->cluster_accesses);
+    free(check->deferred_reads);
+    sim_free_lines(check->lines, b->launch->shared_bytes + 1);
+    free(check->local_written);
+    free(check);
+}
+
+static void begin_block(Block *b)
+{
+    b->check->origins = NULL;
+    sim_start_block_clocks(b);
+    sim_start_generic_writes(b);
+    sim_start_cluster_accesses(b);
 }
 
 static void complete_barrier(Block *b, const Barrier *barrier)
@@ -43,14 +81,29 @@ static void complete_barrier(Block *b, const Barrier *barrier)
     sim_order_block(b);
 }
 
+static void begin_allocation(Allocation *a)
+{
+    if (!sim_checker_enabled())
+        return;
+    a->check = calloc(1, sizeof *a->check);
+    if (!a->check)
+        sim_die("out of memory: checker's state of an allocation");
+    sim_begin_uses(a);
+}
+
 static void end_allocation(Allocation *a)
 {
-    if (a->uses)
+    AllocationCheck *check = a->check;
+    if (!check)
+        return;
+    if (check->uses)
         sim_end_uses(a);
     sim_end_shadow(a);
-    sim_free_lines(a->lines, a->has_overflow_lines ? a->bytes : 0);
-    free(a->fully_written);
+    sim_free_lines(check->lines, check->has_overflow_lines ? a->bytes : 0);
+    free(check->fully_written);
     sim_free_undefined_copies(a);
+    free(check);
+    a->check = NULL;
 }
 
 static bool host_access(uint64_t address, bool writes, const void *instruction, bool last)
@@ -81,19 +134,28 @@ static void fence(Warp *w, const Instr *i, uint32_t mask, FenceKind kind)
         sim_order_by_fence(w, i, mask);
 }
 
-void sim_observe_machine(void)
+static void end_instruction(Warp *w, const Instr *i, uint32_t mask)
+{
+    if (i->kind == STORE)
+        sim_propagate_store(w, i, mask);
+    else
+        sim_propagate_values(w, i, mask);
+}
+
+static void observe_machine(void)
 {
     sim_observer = (Observer){
         .begin_launch = sim_start_launch_clocks,
         .end_launch = end_launch,
-        .begin_allocation = sim_begin_uses,
+        .begin_allocation = begin_allocation,
         .end_allocation = end_allocation,
         .host_access = host_access,
         .describe_address = describe_address,
         .describe_shared_address = sim_describe_shared_address,
         .make_block = make_block,
         .free_block = free_block,
-        .begin_block = sim_start_block_clocks,
+        .begin_block = begin_block,
+        .extend_local = sim_extend_local_written,
         .complete_barrier = complete_barrier,
         .arrive = sim_sync_release,
         .acquire = sim_acquire_at_barrier,
@@ -113,9 +175,37 @@ void sim_observe_machine(void)
         .access_in_nested_grid = sim_note_nested_use,
         .load = sim_note_loaded,
         .begin_instruction = sim_check_undefined_uses,
-        .end_instruction = sim_propagate_values,
+        .end_instruction = end_instruction,
         .shuffle = sim_propagate_shuffle,
         .clear_warp = sim_clear_values,
         .end_program = sim_report_at_exit,
     };
+}
+
+// The first constructor, so that its handler runs last at exit. Programs link this file for the functions below.
+__attribute__((constructor(101))) static void start_checker(void)
+{
+    observe_machine();
+    if (sim_checker_enabled())
+        sim_on_exit(sim_report_at_exit);
+}
+
+// ---- The host waits
+
+void sim_synchronize_host(uint32_t timeline)
+{
+    sim_host_awaits_timeline(timeline);
+    sim_drop_ended_uses();
+}
+
+void sim_synchronize_host_with_device(int device)
+{
+    sim_host_awaits_device(device);
+    sim_drop_ended_uses();
+}
+
+void sim_synchronize_host_with_event(const VectorClock *event)
+{
+    sim_host_awaits_event(event);
+    sim_drop_ended_uses();
 }

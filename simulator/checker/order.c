@@ -10,7 +10,6 @@
 // missed, but there are no false positives. Concurrent kernels may also synchronise by atomic operations; then one counts as ordered
 // after all operations issued so far to the other's stream (sim_order_after).
 #include "checker/order.h"
-#include "checker/memory_uses.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -240,19 +239,22 @@ FindingLocation sim_op_location(uint32_t op)
 
 // ---- Waiting
 
-void sim_synchronize_host(uint32_t timeline)
+void sim_host_awaits_timeline(uint32_t timeline)
 {
     join_implicit_waits(&timelines[timeline]);
     join_clock(&host_clock, &timelines[timeline].clock);
-    sim_drop_ended_uses();
 }
 
-void sim_synchronize_host_with_device(int device)
+void sim_host_awaits_device(int device)
 {
     for (size_t k = 0; k < timeline_count; k++)
         if (timelines[k].device == device)
             join_clock(&host_clock, &timelines[k].clock);
-    sim_drop_ended_uses();
+}
+
+void sim_host_awaits_event(const VectorClock *event)
+{
+    join_clock(&host_clock, event);
 }
 
 void sim_record_event(VectorClock *event, uint32_t timeline)
@@ -264,10 +266,4 @@ void sim_record_event(VectorClock *event, uint32_t timeline)
 void sim_await_event(uint32_t timeline, const VectorClock *event)
 {
     join_clock(&timelines[timeline].clock, event);
-}
-
-void sim_synchronize_host_with_event(const VectorClock *event)
-{
-    join_clock(&host_clock, event);
-    sim_drop_ended_uses();
 }

@@ -59,14 +59,19 @@ void sim_describe_op(uint32_t op, char *text, size_t size);
 // The host's source line that started the operation.
 FindingLocation sim_op_location(uint32_t op);
 
-// The host waits for all operations of a stream, or of a device.
+// Joins the host's clock with that of all operations of a stream, of a device, or of those that precede an event.
+void sim_host_awaits_timeline(uint32_t timeline);
+void sim_host_awaits_device(int device);
+void sim_host_awaits_event(const VectorClock *event);
+
+// observe.c: the host waits for these operations, whose uses of memory then end.
 void sim_synchronize_host(uint32_t timeline);
 void sim_synchronize_host_with_device(int device);
+void sim_synchronize_host_with_event(const VectorClock *event);
 
-// Events: stores the clock of an event when it is recorded; a stream, or the host, waits for the event.
+// Events: stores the clock of an event when it is recorded; a stream waits for the event.
 void sim_record_event(VectorClock *event, uint32_t timeline);
 void sim_await_event(uint32_t timeline, const VectorClock *event);
-void sim_synchronize_host_with_event(const VectorClock *event);
 void sim_free_clock(VectorClock *clock);
 
 #endif

@@ -75,13 +75,16 @@ void sim_check_written_bytes(Access *access, ShadowLine *line, int lane, unsigne
                        bool writing);
 // Sets access->unwritten for the lanes of the mask.
 void sim_set_unwritten(Access *access, uint32_t mask, const ShadowedMemory *memory);
-ShadowLine *sim_make_lines(Allocation *a);
-// Updates Allocation.fully_written after a change of ShadowLine.written.
+// Updates AllocationCheck.fully_written after a change of ShadowLine.written.
 void sim_update_fully_written(const Allocation *a, size_t line);
+
+// ---- shadow.c
+
+ShadowLine *sim_make_lines(Allocation *a); // and AllocationCheck.fully_written; called once, by sim_lines_of
 
 static inline ShadowLine *sim_lines_of(Allocation *a)
 {
-    ShadowLine *lines = __atomic_load_n(&a->lines, __ATOMIC_ACQUIRE);
+    ShadowLine *lines = __atomic_load_n(&a->check->lines, __ATOMIC_ACQUIRE);
     return lines ? lines : sim_make_lines(a);
 }
 
@@ -114,7 +117,7 @@ void sim_check_noncoherent(AccessCheck *check, uint32_t mask); // checks loads b
 // single_threaded, barriers_only and access->bytes need to be set.
 bool sim_record_strided_store(const AccessCheck *check, ShadowLine *line, const StridedAccess *current);
 
-// ---- memory.c, deferred_reads.c
+// ---- access_lines.c, deferred_reads.c
 
 // Checks the lanes' accesses against their lines.
 void sim_check_lines(AccessCheck *check, uint32_t mask);

@@ -5,24 +5,24 @@
 
 void sim_note_stream_allocation(Allocation *a)
 {
-    if (a->uses) {
-        a->uses->allocated_by = sim_current_op();
-        a->uses->freed_by = 0;
+    if (uses_of(a)) {
+        uses_of(a)->allocated_by = sim_current_op();
+        uses_of(a)->freed_by = 0;
     }
 }
 
 void sim_note_node_free(Allocation *a)
 {
     sim_check_free(a);
-    if (a->uses)
-        a->uses->freed_by = sim_current_op();
+    if (uses_of(a))
+        uses_of(a)->freed_by = sim_current_op();
 }
 
 void sim_check_free(const Allocation *a)
 {
     char title[1000], allocation[100], current[300], earlier[300], hint[HINT_BYTES];
     const uint32_t op = sim_current_op();
-    const PendingUse *p = a->uses ? a->uses->pending : NULL;
+    const PendingUse *p = uses_of(a) ? uses_of(a)->pending : NULL;
     while (p && sim_op_ordered(p->op, op))
         p = p->next;
     if (!p)

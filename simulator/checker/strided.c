@@ -20,7 +20,7 @@ static struct ShadowOverflow *grow(const AccessCheck *check, ShadowLine *line, u
         memset(line->overflow, 0, sizeof *overflow);
     line->capacity = count;
     if (check->allocation)
-        atomic_store_explicit(&check->allocation->has_overflow_lines, true, memory_order_relaxed);
+        atomic_store_explicit(&check->allocation->check->has_overflow_lines, true, memory_order_relaxed);
     return line->overflow;
 }
 
@@ -92,29 +92,6 @@ static void make_cells(const AccessCheck *check, ShadowLine *line)
     }
     line->count = 0;
     line->has_cells = true;
-}
-
-// Aligned to cache lines of the host; the word before the first line holds the pointer to free.
-ShadowLine *sim_new_lines(size_t bytes)
-{
-    uint8_t *memory = calloc((bytes + LINE_BYTES - 1) / LINE_BYTES + 1, sizeof(ShadowLine));
-    if (!memory)
-        sim_die("out of memory: shadow memory");
-    ShadowLine *lines = (ShadowLine *)(memory + sizeof *lines - (uintptr_t)memory % sizeof *lines);
-    ((void **)lines)[-1] = memory;
-    return lines;
-}
-
-void sim_free_lines(ShadowLine *lines, size_t bytes)
-{
-    for (size_t k = 0; lines && k < (bytes + LINE_BYTES - 1) / LINE_BYTES; k++) {
-        ShadowCell *cells = lines[k].overflow ? lines[k].overflow->cells : NULL;
-        for (int n = 0; cells && n < WORDS; n++)
-            free(cells[n].heap_records);
-        free(cells);
-        free(lines[k].overflow);
-    }
-    free(lines ? ((void **)lines)[-1] : NULL);
 }
 
 // Looks for a race between lanes of two accesses to one word or byte, which sim_hb_all_lanes has not found to be ordered.

@@ -24,7 +24,7 @@ static bool is_kind(const char *name)
 {
     bool found = strcmp(name, "*") == 0;
     for (int kind = 0; kind < FINDING_KINDS && !found; kind++)
-        found = strcmp(name, sim_kind_name((FindingKind)kind)) == 0;
+        found = strcmp(name, sim_kinds[kind].name) == 0;
     return found;
 }
 
@@ -78,7 +78,7 @@ static bool matches_kernel(const char *pattern, const char *kernel)
 
 static bool suppresses(const Suppression *s, FindingKind kind, const FindingLocation *p)
 {
-    return (strcmp(s->kind, "*") == 0 || strcmp(s->kind, sim_kind_name(kind)) == 0) &&
+    return (strcmp(s->kind, "*") == 0 || strcmp(s->kind, sim_kinds[kind].name) == 0) &&
            (matches_kernel(s->pattern, p->kernel) || (p->file[0] && fnmatch(s->pattern, p->file, 0) == 0));
 }
 

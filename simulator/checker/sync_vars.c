@@ -1,6 +1,6 @@
 // sync_vars.c: synchronisation variables (flags, mbarriers, barriers), the releases to them, and the search of a thread's acquired
 // history for an access.
-#include "checker/clocks.h"
+#include "checker/block_check.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -131,7 +131,7 @@ static void grow_table(const Block *b, SyncVarTable *table)
 
 static SyncVarTable *table_of(const Block *b, bool global)
 {
-    return global ? &b->launch->vector_clocks->sync_vars : &b->vector_clocks->sync_vars;
+    return global ? &b->launch->vector_clocks->sync_vars : &clocks_of(b)->sync_vars;
 }
 
 SyncVar *sim_find_sync_var(const Block *b, uint64_t key, bool global, bool make)

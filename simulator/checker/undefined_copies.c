@@ -2,6 +2,7 @@
 //
 // For each report rule, an allocation has a bitmap of the bytes to which undefined values were stored. A bit may be stale, as later
 // defined stores do not clear it; so the host's read also consults the bitmap of initialised bytes (written.c).
+#include "checker/allocation_check.h"
 #include "checker/undefined_copies.h"
 #include "base/platform.h"
 
@@ -17,7 +18,7 @@ typedef struct UndefinedCopy {
     DeferredFinding report;
 } UndefinedCopy;
 
-static UndefinedCopy *copies; // guarded by `lock`, as is unwritten_bytes of all allocations
+static UndefinedCopy *copies; // guarded by `lock`, as is undefined_bytes of all allocations
 static size_t copy_count, copy_capacity;
 static Lock lock;
 
@@ -61,15 +62,15 @@ static void fill_bits(uint8_t *bits, size_t first, size_t end, bool value)
 static void clear_bits(Allocation *a, size_t first, size_t end)
 {
     for (int k = REPORT_LONG_RUNS; k <= REPORT_ANY; k++)
-        if (a->undefined_bytes[k])
-            fill_bits(a->undefined_bytes[k], first, end, false);
+        if (a->check->undefined_bytes[k])
+            fill_bits(a->check->undefined_bytes[k], first, end, false);
 }
 
 static uint8_t *bits_of(Allocation *a, ReportRule rule)
 {
-    if (!a->undefined_bytes[rule])
-        a->undefined_bytes[rule] = allocate_bits(a->bytes / 8 + 1);
-    return a->undefined_bytes[rule];
+    if (!a->check->undefined_bytes[rule])
+        a->check->undefined_bytes[rule] = allocate_bits(a->bytes / 8 + 1);
+    return a->check->undefined_bytes[rule];
 }
 
 static size_t end_within(const Allocation *a, size_t first, size_t bytes)
@@ -135,7 +136,7 @@ bool sim_find_undefined_copy(uint64_t address, DeferredFinding *report)
     sim_lock(&lock);
     for (const UndefinedCopy *c = copies; c < copies + copy_count && a && !found; c++) {
         const bool within = c->allocation == a->address && address >= c->low && address < c->high;
-        found = within && has_bit(a->undefined_bytes[c->rule], address - a->address);
+        found = within && has_bit(a->check->undefined_bytes[c->rule], address - a->address);
         *report = found ? c->report : *report;
     }
     sim_unlock(&lock);
@@ -156,10 +157,10 @@ static void add_bits(uint8_t *to, size_t to_first, const uint8_t *bits, size_t f
 // A copy of the bitmap's bytes that hold these bits, as source and destination may overlap; freed by the caller. NULL: no bits are set.
 static uint8_t *copy_source_bits(const Allocation *source, size_t first, size_t bytes, ReportRule rule)
 {
-    if (!source->undefined_bytes[rule])
+    if (!source->check->undefined_bytes[rule])
         return NULL;
     const size_t begin = first / 8, length = (first + bytes - 1) / 8 - begin + 1;
-    return memcpy(allocate_bits(length), source->undefined_bytes[rule] + begin, length);
+    return memcpy(allocate_bits(length), source->check->undefined_bytes[rule] + begin, length);
 }
 
 // Adds a record for `a`, or extends it, with the report of copies[k]: the device has copied these bytes to address `to`.
@@ -176,7 +177,7 @@ void sim_propagate_undefined(uint64_t to, uint64_t from, size_t bytes)
 {
     const Allocation *source = sim_address_starts_uninitialised(from) ? sim_allocation_at(from) : NULL;
     Allocation *a = source && sim_address_starts_uninitialised(to) ? sim_allocation_at(to) : NULL;
-    if (!a)
+    if (!a || !a->check)
         return;
     const size_t to_first = to - a->address, first = from - source->address;
     sim_lock(&lock);
@@ -199,8 +200,8 @@ void sim_free_undefined_copies(Allocation *a)
 {
     sim_lock(&lock);
     for (int k = REPORT_LONG_RUNS; k <= REPORT_ANY; k++) {
-        free(a->undefined_bytes[k]);
-        a->undefined_bytes[k] = NULL;
+        free(a->check->undefined_bytes[k]);
+        a->check->undefined_bytes[k] = NULL;
     }
     for (size_t k = 0; k < copy_count;)
         if (copies[k].allocation == a->address)
@@ -213,7 +214,7 @@ void sim_free_undefined_copies(Allocation *a)
 // True if enough consecutive bytes in [low, high) hold undefined values.
 static bool has_long_run(const Allocation *a, uint64_t low, uint64_t high, ReportRule rule)
 {
-    const uint8_t *bits = a->undefined_bytes[rule];
+    const uint8_t *bits = a->check->undefined_bytes[rule];
     const size_t min_length = rule == REPORT_ANY ? 1 : LINE_BYTES, end = high - a->address;
     size_t length = 0;
     for (size_t at = low - a->address; bits && at < end && length < min_length; at++) {

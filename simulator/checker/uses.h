@@ -2,6 +2,7 @@
 #ifndef USES_H
 #define USES_H
 
+#include "checker/allocation_check.h"
 #include "checker/memory_uses.h"
 
 #include <stdatomic.h>
@@ -56,17 +57,62 @@ typedef struct Uses { // uses of an allocation; guarded by the lock of lock.c, e
     struct Uses *next_pending;      // next allocation that may have pending uses
 } Uses;
 
-// ---- memory_uses.c
+// ---- Entries of a UseTable
 
-uint32_t sim_last_use(const UseTable *t, uint64_t at); // the entry of a byte's last use
-// True if `matches` is true for the last use of any of these bytes.
-bool sim_any_use(const UseTable *t, uint64_t first, uint64_t end, bool (*matches)(uint32_t entry));
-void sim_drop_pending(Uses *u); // drops all pending uses
+static inline uint32_t sim_number_at(const atomic_uint *numbers, uint64_t at)
+{
+    return atomic_load_explicit(&numbers[at], memory_order_relaxed);
+}
+
+// The later of two entries; if both are of one operation, the plain one.
+static inline uint32_t sim_later_entry(uint32_t a, uint32_t b)
+{
+    return (b & SIM_USE_NUMBER) > (a & SIM_USE_NUMBER) || b == (a & SIM_USE_NUMBER) ? b : a;
+}
+
+// The entry of a byte's last use.
+static inline uint32_t sim_last_use(const UseTable *t, uint64_t at)
+{
+    const uint32_t whole = sim_number_at(t->lines, at / SIM_USE_LINE);
+    const atomic_uint *words = t->words, *bytes = t->bytes;
+    const uint32_t part = sim_later_entry(words ? sim_number_at(words, at / SIM_USE_WORD) : 0, bytes ? sim_number_at(bytes, at) : 0);
+    return sim_later_entry(whole, part);
+}
+
+// sim_any_use for a part of one line whose words or bytes were used later than the whole line.
+static inline bool sim_any_use_in_line(const UseTable *t, uint64_t at, uint64_t end, bool (*matches)(uint32_t entry))
+{
+    for (; at < end; at += t->bytes ? 1 : SIM_USE_WORD - at % SIM_USE_WORD)
+        if (matches(sim_last_use(t, at)))
+            return true;
+    return false;
+}
+
+// True if `matches` is true for the last use of any of these bytes. Inline, because `matches` then is.
+static inline bool sim_any_use(const UseTable *t, uint64_t first, uint64_t end, bool (*matches)(uint32_t entry))
+{
+    uint32_t last_mismatch = UINT32_MAX; // the last entry that did not match; neighbouring lines mostly have the same entry
+    for (uint64_t at = first, next; at < end; at = next) {
+        const uint64_t line = at / SIM_USE_LINE, line_end = (line + 1) * SIM_USE_LINE;
+        const uint32_t entry = sim_number_at(t->lines, line);
+        next = line_end < end ? line_end : end;
+        if (sim_later_entry(entry, sim_number_at(t->parts, line)) != entry) {
+            if (sim_any_use_in_line(t, at, next, matches))
+                return true;
+        } else if (entry != last_mismatch) {
+            if (matches(entry))
+                return true;
+            last_mismatch = entry;
+        }
+    }
+    return false;
+}
 
 // ---- host_pages.c
 
 void sim_begin_page_protection(Uses *u); // for memory that the host may access
 void sim_end_page_protection(Uses *u);   // gives the host full access
+void sim_drop_pending(Uses *u); // drops all pending uses
 // Notes that the current operation uses bytes; their pages are protected from the host after the operation. The threads of a kernel may
 // call this concurrently.
 void sim_protect_after_op(Uses *u, uint64_t first, uint64_t end, bool writes);

@@ -218,10 +218,6 @@ void sim_propagate_values(Warp *w, const Instr *i, uint32_t mask)
     const Statement *s = i->statement;
     if (!s || s->count == 0 || i->kind == LOAD)
         return;
-    if (i->kind == STORE) {
-        sim_propagate_store(w, i, mask);
-        return;
-    }
     if (s->operands[0].is_address)
         return;
     uint32_t lanes = 0;

@@ -1,5 +1,6 @@
 // value_table.c: tables of undefined values, by register, and by word of shared and local memory.
 #include "checker/value_table.h"
+#include "checker/block_check.h"
 #include "checker/value_bits.h"
 #include "checker/value_copies.h"
 
@@ -72,9 +73,9 @@ static uint64_t key_of(const Warp *w, int lane, Space space, uint64_t address) /
 static struct Origin *origin_of_word(Warp *w, uint64_t key)
 {
     Block *b = w->block;
-    if (!b->origins)
-        b->origins = sim_allocate(&b->arena, sizeof *b->origins);
-    struct Origins *origins = b->origins;
+    if (!b->check->origins)
+        b->check->origins = sim_allocate(&b->arena, sizeof *b->check->origins);
+    struct Origins *origins = b->check->origins;
     if (!origins->slots || origins->count == (1u << origins->bits) / 2)
         grow_origins(&b->arena, origins);
     struct Origin *origin = find_origin(origins, key);
@@ -108,7 +109,7 @@ static uint64_t find_bits(const Warp *w, const Access *access, int lane, unsigne
         if (!(access->unwritten[lane] >> (first + k) & 1))
             continue;
         const uint64_t address = access->address[lane] + first + k, key = key_of(w, lane, access->space, address / WORD * WORD);
-        const struct Origin *o = find_origin(w->block->origins, key);
+        const struct Origin *o = find_origin(w->block->check->origins, key);
         const unsigned byte_in_word = (unsigned)(address % WORD);
         bits |= (o->key ? ~o->defined >> 8 * byte_in_word & 255ull : 255ull) << 8 * k;
         *computed |= o->key && o->computed >> byte_in_word & 1;
@@ -119,7 +120,7 @@ static uint64_t find_bits(const Warp *w, const Access *access, int lane, unsigne
 
 uint32_t sim_find_origins(const Warp *w, const Access *access, unsigned first, unsigned bytes, UndefinedValue *v)
 {
-    const bool kept = w->block->origins && (access->space == SHARED || access->space == LOCAL);
+    const bool kept = w->block->check->origins && (access->space == SHARED || access->space == LOCAL);
     const uint64_t all = bytes >= 8 ? ALL_BITS : (1ull << 8 * bytes) - 1;
     const struct Origin *first_found = NULL;
     uint32_t lanes = 0;

@@ -1,6 +1,6 @@
 // written.c: which bytes of memory have been written.
+#include "checker/block_check.h"
 #include "checker/shadow.h"
-#include "base/platform.h"
 
 #include <string.h>
 
@@ -67,28 +67,6 @@ void sim_set_unwritten(Access *access, uint32_t mask, const ShadowedMemory *memo
     }
 }
 
-static uint32_t *make_fully_written(Allocation *a)
-{
-    uint32_t *existing = NULL, *fully_written = calloc(a->bytes / LINE_BYTES + 1, sizeof *fully_written);
-    if (!fully_written)
-        sim_die("out of memory: shadow memory");
-    if (__atomic_compare_exchange_n(&a->fully_written, &existing, fully_written, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
-        return fully_written;
-    free(fully_written);
-    return existing; // made by another host thread in the meantime
-}
-
-ShadowLine *sim_make_lines(Allocation *a)
-{
-    ShadowLine *existing = NULL, *lines = sim_new_lines(a->bytes);
-    sim_prefer_huge_pages(lines, a->bytes / LINE_BYTES * sizeof *lines);
-    make_fully_written(a);
-    if (__atomic_compare_exchange_n(&a->lines, &existing, lines, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
-        return lines;
-    sim_free_lines(lines, 0);
-    return existing; // made by another host thread in the meantime
-}
-
 bool sim_address_starts_uninitialised(uint64_t address)
 {
     const Allocation *a = sim_allocation_at(address);
@@ -97,7 +75,7 @@ bool sim_address_starts_uninitialised(uint64_t address)
 
 void sim_update_fully_written(const Allocation *a, size_t line)
 {
-    if (a->fully_written[line] == 0 || !all_written(&a->lines[line], ALL_LANES))
+    if (a->check->fully_written[line] == 0 || !all_written(&a->check->lines[line], ALL_LANES))
         update_fully_written(a, line);
 }
 
@@ -148,9 +126,9 @@ static size_t find(uint64_t address, size_t bytes, bool written)
     if (!a || !sim_starts_uninitialised(a) || address - a->address >= a->bytes)
         return written ? 0 : bytes;
     const size_t first = address - a->address, inside = bytes < a->bytes - first ? bytes : a->bytes - first;
-    if (!a->lines)
+    if (!a->check->lines)
         return written ? inside : 0;
-    const size_t found = find_byte(a->lines, first, inside, written);
+    const size_t found = find_byte(a->check->lines, first, inside, written);
     return found == inside && !written ? bytes : found;
 }
 
@@ -169,7 +147,7 @@ void sim_check_local(Warp *w, Access *access)
     const Block *b = w->block;
     for (uint32_t rest = access->mask; rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest);
-        uint8_t *written = b->local_written + (access->pointer[l] - b->local);
+        uint8_t *written = b->check->local_written + (access->pointer[l] - b->local);
         uint32_t unwritten = 0;
         for (size_t k = 0; k < access->bytes; k++) {
             if (access->kind == ACCESS_WRITE)
@@ -184,15 +162,21 @@ void sim_check_local(Warp *w, Access *access)
     }
 }
 
+void sim_extend_local_written(Block *b, size_t from, size_t to)
+{
+    for (size_t t = 0; t < b->threads; t++)
+        memset(b->check->local_written + t * b->launch->local_bytes + from, 0, to - from);
+}
+
 void sim_mark_unwritten(Warp *w, int lane, Space space, uint64_t address, size_t bytes)
 {
     Block *b = w->block;
     if (space == LOCAL) {
-        memset(b->local_written + (size_t)(w->number * LANES + lane) * b->launch->local_bytes + address, 0, bytes);
+        memset(b->check->local_written + (size_t)(w->number * LANES + lane) * b->launch->local_bytes + address, 0, bytes);
         return;
     }
     Allocation *a = space == SHARED ? NULL : sim_allocation_at(address);
-    ShadowLine *lines = a ? sim_lines_of(a) : b->lines;
+    ShadowLine *lines = a ? sim_lines_of(a) : b->check->lines;
     const uint64_t first = a ? address - a->address : address;
     bytes = a && bytes > a->bytes - first ? a->bytes - first : bytes;
     for (uint64_t at = first; at < first + bytes && (a || !sim_has_block_rank(address));) {
@@ -201,7 +185,7 @@ void sim_mark_unwritten(Warp *w, int lane, Space space, uint64_t address, size_t
         __atomic_and_fetch(&lines[at / LINE_BYTES].written[at / 64 % 2], ~bits, __ATOMIC_RELAXED);
         __atomic_thread_fence(__ATOMIC_SEQ_CST); // see update_fully_written
         if (a)
-            __atomic_store_n(&a->fully_written[at / LINE_BYTES], 0, __ATOMIC_RELAXED);
+            __atomic_store_n(&a->check->fully_written[at / LINE_BYTES], 0, __ATOMIC_RELAXED);
         at += left;
     }
 }

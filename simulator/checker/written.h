@@ -2,9 +2,9 @@
 #ifndef WRITTEN_H
 #define WRITTEN_H
 
-#include "checker/kernel_checks.h"
+#include "checker/allocation_check.h"
 
-enum { FULLY_WRITTEN = 1 }; // a value of Allocation.fully_written; launch numbers are greater
+enum { FULLY_WRITTEN = 1 }; // a value of AllocationCheck.fully_written; launch numbers are greater
 
 // Expands the bits of the lowest 16 words to a bit for each byte.
 static inline uint64_t bytes_of_words(uint32_t word_mask)
@@ -44,18 +44,18 @@ static inline bool all_written(const ShadowLine *line, uint32_t word_mask)
     return !(bytes_of_words(word_mask) & ~low) && !(bytes_of_words(word_mask >> 16) & ~high);
 }
 
-// Sets Allocation.fully_written of a line. sim_mark_unwritten clears `written` before `fully_written`, perhaps concurrently, so
+// Sets AllocationCheck.fully_written of a line. sim_mark_unwritten clears `written` before `fully_written`, perhaps concurrently, so
 // `written` is read again after the store.
 static inline void update_fully_written(const Allocation *a, size_t line)
 {
-    uint32_t *fully_written = &a->fully_written[line];
-    if (!all_written(&a->lines[line], ALL_LANES)) {
+    uint32_t *fully_written = &a->check->fully_written[line];
+    if (!all_written(&a->check->lines[line], ALL_LANES)) {
         __atomic_store_n(fully_written, 0, __ATOMIC_RELAXED);
         return;
     }
     __atomic_store_n(fully_written, FULLY_WRITTEN, __ATOMIC_RELAXED);
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
-    if (!all_written(&a->lines[line], ALL_LANES))
+    if (!all_written(&a->check->lines[line], ALL_LANES))
         __atomic_store_n(fully_written, 0, __ATOMIC_RELAXED);
 }
 

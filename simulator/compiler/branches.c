@@ -1,18 +1,25 @@
-// branches.c: the final form of branches. A branch whose true target is the next block is inverted: its comparison, if that has no
-// other use; otherwise a NOT is inserted. If neither target can fall through, write.c writes two branches, as nvcc does.
+// branches.c: the final form of branches. A branch whose true target is the next block is inverted: its comparison is inverted, or
+// computed again if it has other uses; one of another block gets a NOT. If neither target can fall through, write.c writes two
+// branches, as nvcc does.
+#include "compiler/intrinsics.h"
 #include "compiler/simplify.h"
+
+#include <string.h>
 
 enum { MAX_USES = 64 };
 
-static bool can_invert(const IrInstruction *value, uint32_t depth)
+static bool is_invertible_compare(const IrInstruction *value)
 {
-    if (!ir_has_one_use(value) || depth > 4)
+    return value->op == IR_COMPARE && !(value->compare == IR_EQUAL && (value->flags & IR_UNORDERED));
+}
+
+static bool can_invert(const IrInstruction *value, const IrBlock *block, uint32_t depth)
+{
+    if (!ir_has_one_use(value) || value->block != block || depth > 4)
         return false;
-    if (value->op == IR_COMPARE)
-        return !(value->compare == IR_EQUAL && (value->flags & IR_UNORDERED));
     if (value->op == IR_AND || value->op == IR_OR)
-        return can_invert(value->operands[0], depth + 1) && can_invert(value->operands[1], depth + 1);
-    return value->op == IR_NOT;
+        return can_invert(value->operands[0], block, depth + 1) && can_invert(value->operands[1], block, depth + 1);
+    return value->op == IR_NOT || is_invertible_compare(value);
 }
 
 static void invert_compare(IrInstruction *compare)
@@ -44,7 +51,12 @@ static void invert(IrInstruction *value)
 static void invert_branch(IrModule *module, IrInstruction *branch)
 {
     IrInstruction *condition = branch->operands[0];
-    if (can_invert(condition, 0))
+    if (is_invertible_compare(condition) && condition->block == branch->block && !ir_has_one_use(condition)) {
+        condition = ir_clone(module, branch->block->function, condition);
+        ir_link_before(branch, condition);
+        ir_set_operand(branch, 0, condition);
+    }
+    if (can_invert(condition, branch->block, 0))
         invert(condition);
     else {
         IrInstruction *not = ir_insert_before(module, branch, IR_NOT, IR_PRED, 1, &condition);
@@ -55,6 +67,15 @@ static void invert_branch(IrModule *module, IrInstruction *branch)
     IrBlock *first = branch->target[0];
     branch->target[0] = branch->target[1];
     branch->target[1] = first;
+}
+
+// Whether the value is atomicCAS(p, expected, value) == expected. In NVVM this is the instruction's second result, not a comparison.
+static bool is_success_of_cas(const IrInstruction *compare)
+{
+    const IrInstruction *cas = compare->operands[0];
+    if (compare->compare != IR_EQUAL || cas->op != IR_INTRINSIC || compare->operands[1] != cas->operands[1])
+        return false;
+    return strcmp(cas->intrinsic->name, "__i_cas") == 0 || strcmp(cas->intrinsic->name, "__i_cas_y") == 0;
 }
 
 // Duplicates a comparison into the blocks that use it, once for each, so that each branch may invert its own.
@@ -89,7 +110,7 @@ bool sink_compares(IrModule *module, IrFunction *function)
     for (IrBlock *block = function->first; block; block = block->next)
         for (IrInstruction *i = block->first, *next; i; i = next) {
             next = i->next;
-            if (i->op == IR_COMPARE && i->uses)
+            if (i->op == IR_COMPARE && i->uses && !is_success_of_cas(i))
                 changed |= sink_compare(module, i);
         }
     return changed;

@@ -202,7 +202,7 @@ static const Intrinsic ROWS[] = {
     {"__isShared", "jPKv", "isspacep.shared \t$p1, %1;\nselp.u32 \t$0, 1, 0, $p1;", PURE, 0, GUIDE "10.10"},
     {"__i_is_cluster_shared", "jPKv", "isspacep.shared::cluster \t$p1, %1;\nselp.u32 \t$0, 1, 0, $p1;", PURE, 90, GUIDE "10.10"},
     {"__i_special", "jPKc", NULL, PURE, 0, PTX "10"},
-    {"__trap", "v", "trap;", INTRINSIC_WRITES | INTRINSIC_NO_RETURN, 0, GUIDE "10.35"},
+    {"__trap", "v", "trap;", INTRINSIC_READS | INTRINSIC_WRITES | INTRINSIC_ORDERS, 0, GUIDE "10.35"}, // to NVVM it returns
     {"__brkpt", "v", "brkpt;", INTRINSIC_WRITES, 0, GUIDE "10.35"},
     {"__i_vprintf", "iPKcPv",
      "{\n.param .b64 format;\nst.param.b64 [format], %1;\n.param .b64 values;\nst.param.b64 [values], %2;\n.param .b32 printed;\n"

@@ -30,12 +30,12 @@ const LibraryEntry LIBRARY_GROUPS[] = {
             D static dim3 group_dim() { return dim3(gridDim.x, gridDim.y, gridDim.z); }
             D static dim3 dim_blocks() { return group_dim(); }
             D static dim3 block_index() { return dim3(blockIdx.x, blockIdx.y, blockIdx.z); }
-            D static bool is_valid() { return true; }
-            D static unsigned *__i_arrived() { // in the driver's workspace, whose address two registers have
-                unsigned high, low; asm("mov.u32 %0, %%envreg1;" : "=r"(high)); asm("mov.u32 %0, %%envreg2;" : "=r"(low));
-                return (unsigned *)((unsigned long long)high << 32 | low) + 1; }
-            D static void sync() {
-                unsigned *arrived = __i_arrived(); unsigned old = 0;
+            unsigned *__i_workspace; // the driver's; NULL if the launch is not cooperative
+            D explicit grid_group(unsigned *workspace) : __i_workspace(workspace) {}
+            D bool is_valid() const { return __i_workspace != nullptr; }
+            D void sync() const {
+                if (!is_valid()) __trap();
+                unsigned *const arrived = __i_workspace + 1; unsigned old = 0;
                 __barrier_sync(0);
                 if (threadIdx.x + threadIdx.y + threadIdx.z == 0) {
                     unsigned count = 1;
@@ -46,7 +46,9 @@ const LibraryEntry LIBRARY_GROUPS[] = {
                 }
                 __barrier_sync(0); }
         };
-        D grid_group this_grid() { return grid_group(); })},
+        D grid_group this_grid() { // two registers have the workspace's address
+            unsigned low, high; asm("mov.u32 %0, %%envreg2;" : "=r"(low)); asm("mov.u32 %0, %%envreg1;" : "=r"(high));
+            return grid_group((unsigned *)((unsigned long long)high << 32 | low)); })},
     {"cooperative_groups::cluster_group cooperative_groups::this_cluster", HEADER, IN_GROUPS(
         struct cluster_group {
             struct arrival_token {};

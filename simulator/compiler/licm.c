@@ -1,8 +1,10 @@
 // licm.c: loop-invariant code motion. Hoists instructions with invariant operands to the preheader: those without effects always; loads if
-// no write in the loop may alias them, and either the loop always executes them or they cannot fault. What only code
-// after the loop needs is computed after it.
+// no write in the loop may alias them, and either the loop always executes them or they cannot fault; asm only after loops are unrolled.
+// What only code after the loop needs is computed after it.
 #include "compiler/memory.h"
 #include "compiler/intrinsics.h"
+
+#include <string.h>
 
 enum { MAX_WRITES = 256 };
 
@@ -12,6 +14,7 @@ typedef struct Hoisting {
     const Dominators *dominators;
     const Loops *loops;
     const Loop *loop;
+    bool is_late;
     IrInstruction *insert_before; // the preheader's terminator
     const IrInstruction *writes[MAX_WRITES];
     uint32_t write_count;
@@ -69,9 +72,14 @@ static bool is_part_of_address(const Hoisting *h, const IrInstruction *i)
     return i->uses != NULL;
 }
 
+static bool is_assembly(const IrInstruction *i)
+{
+    return i->op == IR_INTRINSIC && strcmp(i->intrinsic->name, "asm") == 0;
+}
+
 static bool can_hoist(const Hoisting *h, const IrInstruction *i)
 {
-    if (is_part_of_address(h, i))
+    if (is_part_of_address(h, i) || (!h->is_late && is_assembly(i)))
         return false;
     if (i->op == IR_LOAD || i->op == IR_LOAD_VECTOR) {
         if ((i->flags & IR_VOLATILE) || (!is_safe_address(i) && !is_always_executed(h, i->block)))
@@ -99,6 +107,16 @@ static void list_writes(Hoisting *h)
                 h->writes[h->write_count++] = i;
 }
 
+// A copy of the asm, as unrolling makes them, that has already been hoisted to the preheader; or NULL.
+static IrInstruction *hoisted_copy(const Hoisting *h, const IrInstruction *i)
+{
+    for (IrInstruction *other = h->insert_before->previous; other; other = other->previous)
+        if (is_assembly(other) && other->intrinsic == i->intrinsic && other->operand_count == i->operand_count &&
+            memcmp(other->operands, i->operands, i->operand_count * sizeof *i->operands) == 0)
+            return other;
+    return NULL;
+}
+
 static bool hoist_from(Hoisting *h)
 {
     bool changed = false;
@@ -107,7 +125,11 @@ static bool hoist_from(Hoisting *h)
             next = i->next;
             if (i->op == IR_PHI || ir_is_terminator(i) || !has_invariant_operands(h, i) || !can_hoist(h, i))
                 continue;
-            ir_move_before(h->insert_before, i);
+            IrInstruction *copy = is_assembly(i) ? hoisted_copy(h, i) : NULL;
+            if (copy)
+                ir_replace(i, copy);
+            else
+                ir_move_before(h->insert_before, i);
             changed = true;
         }
     return changed;
@@ -136,7 +158,7 @@ static IrBlock *only_exit(const Hoisting *h)
 static bool can_sink(const Hoisting *h, const IrInstruction *i, const IrBlock *exit)
 {
     const bool is_load = i->op == IR_LOAD && !(i->flags & IR_VOLATILE) && h->write_count < MAX_WRITES;
-    if (i->op == IR_PHI || i->op == IR_ELEMENT || !i->uses || (!is_load && (!ir_is_pure(i) || ir_effects(i) & INTRINSIC_CONVERGENT)))
+    if (i->op == IR_PHI || i->op == IR_ELEMENT || !i->uses || (!is_load && !ir_is_pure(i)))
         return false;
     for (const IrUse *use = i->uses; use; use = use->next) {
         const IrInstruction *user = use->user;
@@ -166,13 +188,13 @@ static bool sink_from(Hoisting *h)
     return changed;
 }
 
-bool hoist_invariants(IrModule *module, IrFunction *function)
+static bool hoist(IrModule *module, IrFunction *function, bool is_late)
 {
     bool changed = loops_simplify(module, function);
     const Dominators *d = dominators_of(module, function);
     const Loops *loops = loops_of(module, function, d);
     Hoisting *h = ir_scratch(module, sizeof *h);
-    *h = (Hoisting){.module = module, .function = function, .dominators = d, .loops = loops};
+    *h = (Hoisting){.module = module, .function = function, .dominators = d, .loops = loops, .is_late = is_late};
     for (const Loop *loop = loops->all; loop; loop = loop->next) {
         const IrBlock *preheader = loop_preheader(loops, loop);
         if (!preheader)
@@ -183,4 +205,14 @@ bool hoist_invariants(IrModule *module, IrFunction *function)
         changed |= sink_from(h) | hoist_from(h);
     }
     return changed;
+}
+
+bool hoist_invariants(IrModule *module, IrFunction *function)
+{
+    return hoist(module, function, false);
+}
+
+bool hoist_invariants_late(IrModule *module, IrFunction *function)
+{
+    return hoist(module, function, true);
 }

@@ -77,19 +77,14 @@ static char *output_letters(Lowering *l, const Assembly *a)
     return letters;
 }
 
-// Whether other lanes matter to the operation; not to a read of a register.
-static uint16_t convergence_of(const Assembly *a)
-{
-    return strncmp(a->text, "mov.", 4) == 0 ? 0 : INTRINSIC_CONVERGENT;
-}
-
+// As in nvcc, asm is never convergent: a loop that tests its result is rotated.
 static uint16_t effects_of(const Assembly *a)
 {
     if (a->is_volatile && a->clobbers_memory)
-        return INTRINSIC_READS | INTRINSIC_WRITES | INTRINSIC_ORDERS | convergence_of(a);
+        return INTRINSIC_READS | INTRINSIC_WRITES | INTRINSIC_ORDERS;
     if (a->clobbers_memory)
         return INTRINSIC_READS | INTRINSIC_WRITES;
-    return a->is_volatile ? INTRINSIC_UNIQUE | convergence_of(a) | (a->output_count ? 0 : INTRINSIC_WRITES) : INTRINSIC_PURE;
+    return a->is_volatile ? INTRINSIC_UNIQUE | INTRINSIC_WRITES : INTRINSIC_PURE;
 }
 
 // nvcc gives an asm statement the line of the operand that it evaluates last.

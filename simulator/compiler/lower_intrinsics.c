@@ -30,10 +30,6 @@ static IrInstruction *lower_row(Lowering *l, Expression *e)
     IrInstruction *i = lower_emit(l, IR_INTRINSIC, lower_type(e->type), count, operands);
     i->intrinsic = row;
     i->space = (uint8_t)space;
-    if (row->effects & INTRINSIC_NO_RETURN) {
-        ir_unreachable(l->module, l->block);
-        l->block = lower_block(l);
-    }
     return i;
 }
 

@@ -70,7 +70,7 @@ static const NamedPass PASSES[] = {
     {"join-addresses", join_addresses},
     {"reassociate-addresses", reassociate_addresses},
     {"dce", remove_dead_code},
-    {"licm", hoist_invariants},
+    {"licm", hoist_invariants_late},
     {"lsr", reduce_strength},
     {"simplify", simplify_values},
     {"gvn", number_values},

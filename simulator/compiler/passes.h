@@ -37,6 +37,7 @@ Pass reassociate_sums;
 Pass rotate_loops;
 // licm.c
 Pass hoist_invariants;
+Pass hoist_invariants_late; // hoists asm, too
 bool is_safe_to_speculate(const IrInstruction *i); // has no effects and cannot fault
 // redundant_loads.c: loads of values that are known on the paths to them.
 Pass remove_redundant_loads;

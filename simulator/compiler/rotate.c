@@ -145,10 +145,18 @@ static bool rotate(Rotation *r)
     return true;
 }
 
+static bool has_constant_branch(const IrFunction *function)
+{
+    for (const IrBlock *block = function->first; block; block = block->next)
+        if (block->last->op == IR_BRANCH && ir_is_constant(block->last->operands[0]))
+            return true;
+    return false;
+}
+
 // Rotates inner loops first. A rotation changes only edges inside the enclosing loops, so their headers stay valid.
 bool rotate_loops(IrModule *module, IrFunction *function)
 {
-    bool changed = false;
+    bool changed = has_constant_branch(function) && simplify_control_flow(module, function); // a header with one has no exit
     loops_simplify(module, function);
     const Loops *loops = loops_of(module, function, dominators_of(module, function));
     for (const Loop *loop = loops->all; loop; loop = loop->next) {

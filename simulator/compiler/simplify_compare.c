@@ -181,6 +181,10 @@ static IrInstruction *compare_with_constant(Simplifier *s, IrInstruction *i)
         if (is_equality && i->operands[1]->integer == 0)
             return build_compare(s, i, i->compare, a->operands[0], a->operands[1], 0);
         return NULL;
+    case IR_AND: // of the sign bit
+        if (is_equality && i->operands[1]->integer == 0 && ir_has_one_use(a) && has_constant(a, 1) && unsigned_value(a->operands[1]) == 1ull << (ir_bits(a->type) - 1))
+            return build_compare(s, i, i->compare == IR_EQUAL ? IR_GREATER : IR_LESS, a->operands[0], constant_like(s, a, i->compare == IR_EQUAL ? -1 : 0), IR_SIGNED);
+        return NULL;
     case IR_XOR:
         if (is_equality && i->operands[1]->integer == 0)
             return build_compare(s, i, i->compare, a->operands[0], a->operands[1], 0);

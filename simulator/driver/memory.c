@@ -44,7 +44,7 @@ API CUresult cuMemAllocAsync(CUdeviceptr *address, size_t bytes, CUstream stream
 
 API CUresult cuMemFreeAsync(CUdeviceptr address, CUstream stream)
 {
-    REQUIRE_CONTEXT();
+    CU_RETURN_IF_ERROR(stream ? sim_require_cuinit() : sim_require_context());
     return CALL_RUNTIME(cudaFreeAsync(pointer_at(address), stream));
 }
 

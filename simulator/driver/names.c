@@ -66,7 +66,8 @@ CUresult cuCtxCreate_v2(CUcontext *context, unsigned flags, CUdevice device);
 CUresult cuGetProcAddress(const char *name, void **function, int version, cuuint64_t flags,
                           CUdriverProcAddressQueryResult *status);
 
-#define ENTRY(function) {#function, (void *)function, 0} // cuda.h's macro maps the name to its version
+#define ENTRY_SINCE(function, version) {#function, (void *)function, version} // cuda.h's macro maps the name to its version
+#define ENTRY(function) {#function, (void *)function, 0}
 static const FunctionEntry FUNCTIONS[] = {
     ENTRY(cuCtxDestroy), ENTRY(cuCtxPushCurrent), ENTRY(cuCtxPopCurrent),
     ENTRY(cuCtxSetCurrent), ENTRY(cuCtxGetCurrent), ENTRY(cuCtxGetDevice),
@@ -88,8 +89,7 @@ static const FunctionEntry FUNCTIONS[] = {
     ENTRY(cuStreamAddCallback), ENTRY(cuEventCreate), ENTRY(cuEventDestroy),
     ENTRY(cuEventRecord), ENTRY(cuEventRecordWithFlags), ENTRY(cuEventQuery),
     ENTRY(cuEventSynchronize), ENTRY(cuEventElapsedTime), ENTRY(cuStreamBeginCapture),
-    ENTRY(cuStreamEndCapture), ENTRY(cuStreamIsCapturing), ENTRY(cuGraphInstantiateWithFlags),
-    ENTRY(cuGraphLaunch), ENTRY(cuGraphExecDestroy), ENTRY(cuGraphDestroy),
+    ENTRY(cuStreamEndCapture), ENTRY(cuStreamIsCapturing),
     ENTRY(cuLaunchKernel), ENTRY(cuLaunchCooperativeKernel), ENTRY(cuLaunchKernelEx),
     ENTRY(cuLaunchHostFunc), ENTRY(cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags),
     ENTRY(cuOccupancyMaxActiveBlocksPerMultiprocessor), ENTRY(cuOccupancyMaxPotentialBlockSize),
@@ -123,9 +123,40 @@ static const FunctionEntry FUNCTIONS[] = {
     ENTRY(cuFuncGetName), ENTRY(cuGetExportTable), ENTRY(cuGetErrorName), ENTRY(cuGetErrorString),
     ENTRY(cuIpcGetMemHandle), ENTRY(cuIpcOpenMemHandle), ENTRY(cuIpcCloseMemHandle),
     ENTRY(cuIpcGetEventHandle), ENTRY(cuIpcOpenEventHandle),
+    ENTRY(cuGraphCreate), ENTRY(cuGraphDestroy), ENTRY(cuGraphClone), ENTRY(cuGraphGetNodes),
+    ENTRY(cuGraphGetRootNodes), ENTRY(cuGraphDebugDotPrint), ENTRY(cuGraphNodeFindInClone),
+    ENTRY(cuGraphNodeGetType), ENTRY(cuGraphDestroyNode), ENTRY(cuGraphInstantiateWithFlags),
+    ENTRY(cuGraphExecDestroy), ENTRY(cuGraphExecGetFlags), ENTRY(cuGraphExecUpdate),
+    ENTRY(cuGraphUpload), ENTRY(cuGraphLaunch), ENTRY(cuGraphNodeSetEnabled),
+    ENTRY(cuGraphNodeGetEnabled), ENTRY(cuGraphExecChildGraphNodeSetParams),
+    ENTRY(cuGraphExecEventRecordNodeSetEvent), ENTRY(cuGraphExecEventWaitNodeSetEvent),
+    ENTRY(cuGraphAddEmptyNode), ENTRY(cuGraphAddChildGraphNode),
+    ENTRY(cuGraphChildGraphNodeGetGraph), ENTRY(cuGraphAddEventRecordNode),
+    ENTRY(cuGraphEventRecordNodeGetEvent), ENTRY(cuGraphEventRecordNodeSetEvent),
+    ENTRY(cuGraphAddEventWaitNode), ENTRY(cuGraphEventWaitNodeGetEvent),
+    ENTRY(cuGraphEventWaitNodeSetEvent), ENTRY(cuGraphAddHostNode), ENTRY(cuGraphHostNodeGetParams),
+    ENTRY(cuGraphHostNodeSetParams), ENTRY(cuGraphExecHostNodeSetParams),
+    ENTRY(cuGraphMemsetNodeGetParams), ENTRY(cuGraphMemsetNodeSetParams),
+    ENTRY(cuGraphAddMemAllocNode), ENTRY(cuGraphMemAllocNodeGetParams),
+    ENTRY(cuGraphAddMemFreeNode), ENTRY(cuGraphMemFreeNodeGetParams),
+    ENTRY(cuGraphKernelNodeCopyAttributes), ENTRY(cuGraphKernelNodeGetAttribute),
+    ENTRY(cuGraphKernelNodeSetAttribute), ENTRY(cuGraphAddMemsetNode),
+    ENTRY(cuGraphExecMemsetNodeSetParams), ENTRY(cuGraphAddKernelNode),
+    ENTRY(cuGraphKernelNodeSetParams), ENTRY(cuGraphExecKernelNodeSetParams),
+    ENTRY(cuGraphKernelNodeGetParams), ENTRY(cuGraphAddMemcpyNode),
+    ENTRY(cuGraphMemcpyNodeSetParams), ENTRY(cuGraphExecMemcpyNodeSetParams),
+    ENTRY(cuGraphMemcpyNodeGetParams), ENTRY(cuMemPoolCreate), ENTRY(cuMemPoolDestroy),
+    ENTRY(cuMemPoolTrimTo), ENTRY(cuMemPoolGetAttribute), ENTRY(cuMemPoolSetAttribute),
+    ENTRY(cuMemPoolGetAccess), ENTRY(cuMemPoolSetAccess), ENTRY(cuMemPoolExportToShareableHandle),
+    ENTRY(cuMemPoolImportFromShareableHandle), ENTRY(cuMemPoolExportPointer),
+    ENTRY(cuMemPoolImportPointer), ENTRY(cuMemAllocFromPoolAsync), ENTRY(cuDeviceGetDefaultMemPool),
+    ENTRY(cuDeviceGetMemPool), ENTRY(cuDeviceSetMemPool),
     {"cuCtxCreate", (void *)cuCtxCreate_v2, 0}, {"cuGetProcAddress", (void *)cuGetProcAddress, 12000},
 #if CUDA_VERSION >= 13000
     {"cuCtxCreate", (void *)cuCtxCreate, 13000},
+    ENTRY_SINCE(cuGraphGetEdges, 12030), ENTRY_SINCE(cuGraphNodeGetDependencies, 12030),
+    ENTRY_SINCE(cuGraphNodeGetDependentNodes, 12030), ENTRY_SINCE(cuGraphAddDependencies, 12030),
+    ENTRY_SINCE(cuGraphRemoveDependencies, 12030),
 #endif
 };
 

@@ -1,4 +1,4 @@
-// streams.c: driver API: streams, events, capture and graphs.
+// streams.c: driver API: streams, events and capture.
 #include "driver/driver.h"
 
 // ---- Streams and events
@@ -130,7 +130,7 @@ API CUresult cuEventElapsedTime(float *ms, CUevent start, CUevent end)
     return CALL_RUNTIME(cudaEventElapsedTime(ms, start, end));
 }
 
-// ---- Captures and graphs
+// ---- Captures
 
 API CUresult cuStreamBeginCapture(CUstream stream, CUstreamCaptureMode mode)
 {
@@ -148,28 +148,4 @@ API CUresult cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus *status)
 {
     REQUIRE_CONTEXT();
     return CALL_RUNTIME(cudaStreamIsCapturing(stream, (enum cudaStreamCaptureStatus *)status));
-}
-
-API CUresult cuGraphInstantiateWithFlags(CUgraphExec *exec, CUgraph graph, unsigned long long flags)
-{
-    REQUIRE_CONTEXT();
-    return CALL_RUNTIME(cudaGraphInstantiateWithFlags(exec, graph, flags));
-}
-
-API CUresult cuGraphLaunch(CUgraphExec exec, CUstream stream)
-{
-    REQUIRE_CONTEXT();
-    return CALL_RUNTIME(cudaGraphLaunch(exec, stream));
-}
-
-API CUresult cuGraphExecDestroy(CUgraphExec exec)
-{
-    REQUIRE_CONTEXT();
-    return CALL_RUNTIME(cudaGraphExecDestroy(exec));
-}
-
-API CUresult cuGraphDestroy(CUgraph graph)
-{
-    REQUIRE_CONTEXT();
-    return CALL_RUNTIME(cudaGraphDestroy(graph));
 }

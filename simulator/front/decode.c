@@ -4,7 +4,6 @@
 // handler, kind and effects. A statement that matches no row becomes UNKNOWN, which ends the launch with an error.
 #include "front/decode.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 // ---- The table
@@ -115,45 +114,52 @@ static Slice name_of(const Instruction *row)
     return (Slice){row->syntax, strcspn(row->syntax, " ")};
 }
 
-static int compare_names(Slice a, Slice b)
+static uint32_t bucket_of(Slice text)
 {
-    const int order = memcmp(a.text, b.text, a.length < b.length ? a.length : b.length);
-    return order ? order : (a.length > b.length) - (a.length < b.length);
+    uint32_t hash = 0;
+    for (size_t k = 0; k < text.length; k++)
+        hash = 31 * hash + (uint8_t)text.text[k];
+    return hash % DECODER_BUCKETS;
 }
 
-static int compare_rows(const void *a, const void *b)
+// Lists the rows of all tables by the hashes of their names.
+static void index_rows(Decoder *d, const InstructionTable *table)
 {
-    const Instruction *row = *(const Instruction *const *)a, *other_row = *(const Instruction *const *)b;
-    const int order = compare_names(name_of(row), name_of(other_row));
-    return order ? order : (row > other_row) - (row < other_row);
-}
-
-// Sorts the rows of all tables by name.
-static void sort_rows(Decoder *d, const InstructionTable *table)
-{
-    for (int k = 0; k < table->count; k++)
-        d->row_count += table->lists[k]->count;
-    d->rows = sim_allocate(d->arena, (size_t)d->row_count * sizeof *d->rows);
-    for (int k = 0, n = 0; k < table->count; k++)
-        for (int row = 0; row < table->lists[k]->count; row++)
-            d->rows[n++] = &table->lists[k]->rows[row];
-    qsort(d->rows, (size_t)d->row_count, sizeof *d->rows, compare_rows);
+    d->rows = sim_allocate(d->arena, DECODER_BUCKETS * sizeof *d->rows);
+    d->known = sim_allocate(d->arena, DECODER_BUCKETS * sizeof *d->known);
+    for (int k = table->count; k-- > 0;)
+        for (int row = table->lists[k]->count; row-- > 0;) {
+            TableRow *entry = sim_allocate(d->arena, sizeof *entry), **bucket;
+            entry->row = &table->lists[k]->rows[row];
+            bucket = &d->rows[bucket_of(name_of(entry->row))];
+            entry->next = *bucket;
+            *bucket = entry;
+        }
 }
 
 static const Instruction *find_row(const Decoder *d, const Opcode *opcode, Opcode *ordered)
 {
-    int first = 0, end = d->row_count;
-    while (first < end) { // lower bound
-        const int middle = (first + end) / 2;
-        if (compare_names(name_of(d->rows[middle]), opcode->parts[0]) < 0)
-            first = middle + 1;
-        else
-            end = middle;
-    }
-    for (; opcode->count && first < d->row_count && sim_same_slice(name_of(d->rows[first]), opcode->parts[0]); first++)
-        if (matches_row(d->rows[first], opcode, ordered))
-            return d->rows[first];
+    if (opcode->count == 0)
+        return NULL;
+    for (const TableRow *entry = d->rows[bucket_of(opcode->parts[0])]; entry; entry = entry->next)
+        if (sim_same_slice(name_of(entry->row), opcode->parts[0]) && matches_row(entry->row, opcode, ordered))
+            return entry->row;
     return NULL;
+}
+
+// Splits and finds each opcode only once: a kernel has far fewer opcodes than statements.
+static const KnownOpcode *known_opcode(Decoder *d, Slice text)
+{
+    KnownOpcode **bucket = &d->known[bucket_of(text)], *o = *bucket;
+    while (o && !sim_same_slice(o->text, text))
+        o = o->next;
+    if (!o) {
+        o = sim_allocate(d->arena, sizeof *o);
+        *o = (KnownOpcode){.text = text, .split = split_opcode(text), .number = ++d->module->decoder->opcode_count, .next = *bucket};
+        o->row = find_row(d, &o->split, &o->ordered);
+        *bucket = o;
+    }
+    return o;
 }
 
 bool sim_has_modifier(const Opcode *o, const char *modifier)
@@ -183,38 +189,24 @@ static Instr empty_instr(const Statement *s)
         .run = no_operation, .d = NO_OFFSET, .second = NO_OFFSET, .guard = NO_OFFSET, .reconvergence_pc = NO_INDEX, .statement = s};
 }
 
-// The opcode's number, which is unique in the module.
-static uint32_t number_of_opcode(Decoder *d, Slice text)
-{
-    NumberedOpcode **opcodes = &d->module->decoder->opcodes, *o = *opcodes;
-    while (o && !sim_same_slice(o->text, text))
-        o = o->next;
-    if (!o) {
-        o = sim_allocate(d->arena, sizeof *o);
-        *o = (NumberedOpcode){text, *opcodes ? (*opcodes)->number + 1 : 1, *opcodes};
-        *opcodes = o;
-    }
-    return o->number;
-}
-
-static bool decode(Decoder *d, const Statement *s, const Opcode *opcode, Instr *i)
+static bool decode(Decoder *d, const Statement *s, const KnownOpcode *opcode, Instr *i)
 {
     if (sim_slice_is(s->opcode, ".branchtargets")) // a jump table, read when its brx.idx is decoded
         return true;
-    Opcode o;
-    const Instruction *row = find_row(d, opcode, &o);
+    const Opcode *o = &opcode->ordered;
+    const Instruction *row = opcode->row;
     if (!row)
         return false;
-    Handler *const run = row->run ? row->run : row->by_type[o.type];
+    Handler *const run = row->run ? row->run : row->by_type[o->type];
     i->run = run ? run : no_operation;
-    i->type = (uint8_t)o.type;
+    i->type = (uint8_t)o->type;
     i->op = (uint8_t)row->op;
     i->kind = (uint8_t)row->kind;
     i->effects = (uint16_t)(row->effects | (row->operands && *row->operands ? WRITES_DESTINATION : 0));
-    if (!(row->decode ? row->decode(d, s, &o, i) : sim_plain_operands(d, s, &o, i, row->operands)))
+    if (!(row->decode ? row->decode(d, s, o, i) : sim_plain_operands(d, s, o, i, row->operands)))
         return false;
     if (i->control == CONVERGE)
-        i->opcode = number_of_opcode(d, s->opcode);
+        i->opcode = opcode->number;
     return true;
 }
 
@@ -231,14 +223,14 @@ static const char *error_of(const Statement *s)
 static void decode_statement(Decoder *d, const Statement *s, Instr *i)
 {
     const char *reason = error_of(s);
-    const Opcode opcode = split_opcode(s->opcode);
+    const KnownOpcode *opcode = known_opcode(d, s->opcode);
     *i = empty_instr(s);
-    if (reason || !decode(d, s, &opcode, i)) {
+    if (reason || !decode(d, s, opcode, i)) {
         *i = empty_instr(s);
         i->control = UNKNOWN;
         i->reason = reason;
     }
-    if (sim_has_modifier(&opcode, "sys"))
+    if (sim_has_modifier(&opcode->split, "sys"))
         i->effects |= PUBLISHES_TO_HOST;
     if (s->guard) {
         i->guard = s->guard->slot;
@@ -307,5 +299,5 @@ void sim_set_instruction_table(Module *m, const InstructionTable *table, DecodeC
 {
     Decoder *d = m->decoder = sim_allocate(&m->arena, sizeof *d);
     *d = (Decoder){.module = m, .arena = &m->arena, .carry = NO_OFFSET, .decode_call = decode_call};
-    sort_rows(d, table);
+    index_rows(d, table);
 }

@@ -9,11 +9,26 @@ enum { MAX_PARTS = 12 };
 // Decodes a call of an undefined function by name. False if the name is unknown or the arguments do not match.
 typedef bool DecodeCall(Module *module, Slice name, const CallSite *call, size_t param_bytes, Instr *i);
 
-typedef struct NumberedOpcode { // a warp-level opcode with modifiers; numbers make opcodes quick to compare
+typedef struct Opcode { // "ld.global.f32" split at the dots; the modifiers are in the order of the table's row
+    Slice parts[MAX_PARTS];
+    int count;
+    Type type; // that the last part names, or NO_TYPE
+} Opcode;
+
+enum { DECODER_BUCKETS = 256 }; // of hash tables
+
+typedef struct TableRow {
+    const struct Instruction *row;
+    struct TableRow *next; // of the same bucket, in the order of the tables
+} TableRow;
+
+typedef struct KnownOpcode { // an opcode that has occurred in the module
     Slice text;
-    uint32_t number;
-    struct NumberedOpcode *next;
-} NumberedOpcode;
+    Opcode split, ordered;         // as written; as in the row
+    const struct Instruction *row; // that it matches, or NULL
+    uint32_t number;               // makes opcodes quick to compare
+    struct KnownOpcode *next;      // of the same bucket
+} KnownOpcode;
 
 // Owned by a module, in its arena; guarded by the lock of prepare.c. sim_decode works on a copy for each function.
 typedef struct Decoder {
@@ -23,17 +38,11 @@ typedef struct Decoder {
     Program *program;
     int slot_capacity;
     uint32_t carry; // frame offset of the carry flag, or NO_OFFSET
-    const struct Instruction **rows; // rows of all tables, sorted by name
-    int row_count;
+    TableRow **rows;     // by the hash of the row's name
+    KnownOpcode **known; // by the hash of the opcode; shared with its copies
     DecodeCall *decode_call;  // for undefined functions
-    NumberedOpcode *opcodes; // used in the module's decoder, not in its copies
+    uint32_t opcode_count; // used in the module's decoder, not in its copies
 } Decoder;
-
-typedef struct Opcode { // "ld.global.f32" split at the dots; the modifiers are in the order of the table's row
-    Slice parts[MAX_PARTS];
-    int count;
-    Type type; // that the last part names, or NO_TYPE
-} Opcode;
 
 // Completes an instruction whose handler and op are set from the table. False: unsupported.
 typedef bool Decode(Decoder *d, const Statement *s, const Opcode *o, Instr *i);

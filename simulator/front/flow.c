@@ -1,4 +1,4 @@
-// flow.c: builds a function's control-flow graph and runs the analyses of flow.h.
+// flow.c: builds a function's control-flow graph.
 #include "front/flow.h"
 
 static bool ends_block(const Instr *i)
@@ -75,18 +75,9 @@ void sim_find_predecessors(Arena *arena, FlowGraph *f)
         }
 }
 
-void sim_analyse(Arena *module, const Function *function, Program *program)
+void sim_build_flow_graph(Arena *arena, const Program *program, FlowGraph *flow)
 {
-    Arena arena = {NULL};
-    FlowGraph flow = {.count = 0};
-    find_blocks(&arena, program, &flow);
-    find_successors(&arena, program, &flow);
-    sim_find_predecessors(&arena, &flow);
-    sim_find_reconvergence(&arena, function, program, &flow);
-    sim_find_loops(&arena, program, &flow);
-    sim_find_cas_guesses(&arena, function, program, &flow);
-    sim_find_live_in(&arena, module, function, program, &flow);
-    if (function->is_kernel)
-        sim_find_stores(&arena, module, function, program);
-    sim_free_arena(&arena);
+    find_blocks(arena, program, flow);
+    find_successors(arena, program, flow);
+    sim_find_predecessors(arena, flow);
 }

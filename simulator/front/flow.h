@@ -5,7 +5,7 @@
 #include "front/program.h"
 
 // The basic blocks of a function; the last one is its exit. "Block" means basic block in these files. Graphs, and subgraphs that
-// share `first` and `block_of`, are freed at the end of sim_analyse.
+// share `first` and `block_of`, are freed after the analyses.
 typedef struct FlowGraph {
     uint32_t count;
     uint32_t *first;    // index of each block's first instruction; first[count] is one past the last instruction
@@ -14,6 +14,8 @@ typedef struct FlowGraph {
     uint32_t **predecessors, *predecessor_count; // indexed by block
 } FlowGraph;
 
+// Fills in an empty graph.
+void sim_build_flow_graph(Arena *arena, const Program *program, FlowGraph *flow);
 // Fills in the predecessors from the successors.
 void sim_find_predecessors(Arena *arena, FlowGraph *flow);
 // A block's last instruction.

@@ -157,8 +157,7 @@ static void assign_addresses(Module *m, Variable *v)
         assign_padded_address(v);
 }
 
-// True if several kernels may use a variable; then all bodies must be parsed before the layout.
-static bool has_shared_by_kernels(const Module *m)
+bool sim_shares_variables(const Module *m)
 {
     for (const Variable *v = m->shared; v; v = v->next_shared)
         if (!v->is_dynamic && !is_owned_by_kernel(v))
@@ -168,8 +167,6 @@ static bool has_shared_by_kernels(const Module *m)
 
 void sim_layout_shared(Module *m)
 {
-    if (has_shared_by_kernels(m))
-        sim_read_bodies(m);
     find_uses(m);
     for (Function *f = m->functions; f; f = f->next)
         f->shared_bytes = f->shared_extent = f->shared_redzone = 0;

@@ -192,3 +192,14 @@ void sim_skip_line(Parser *p)
         p->at++;
     sim_advance(p);
 }
+
+const char *sim_parse_or_skip(Parser *p, void (*parse)(Parser *, void *), void *what)
+{
+    const Position start = sim_position(p);
+    if (sim_parse_catching(p, parse, what))
+        return NULL;
+    const char *error = sim_copy_error(p);
+    sim_restore_position(p, &start);
+    sim_skip_statement(p);
+    return error;
+}

@@ -60,7 +60,6 @@ static void add_effects(EffectSummary *effects, const Instr *i)
     effects->observes |= i->effects & OBSERVES;
     effects->observes_block |= i->kind == LOAD && i->semantics != WEAK && i->at.space == SHARED;
     effects->writes |= i->effects & PUBLISHES;
-    effects->publishes_to_host |= (i->scope == SYSTEM_SCOPE && i->at.space != SHARED) || i->effects & PUBLISHES_TO_HOST;
     effects->synchronises |= may_synchronise(i);
     effects->has_fences |= has_device_fence(i);
     effects->partial_warp_barriers |= i->control == WARP_BARRIER && !has_all_lanes_mask(i);
@@ -92,6 +91,25 @@ static void add_effects(EffectSummary *effects, const Instr *i)
     effects->has_ordering |= callee.has_ordering;
 }
 
+static bool has_system_scope(const Instr *i)
+{
+    return (i->scope == SYSTEM_SCOPE && i->at.space != SHARED) || i->effects & PUBLISHES_TO_HOST;
+}
+
+// The number of instructions up to the last one that may publish, call or jump back. A fence after them orders nothing that the host could observe.
+static uint32_t find_last_publication(const Program *p)
+{
+    uint32_t count = p->count;
+    while (count > 0) {
+        const Instr *i = &p->code[count - 1];
+        const bool may_jump_back = i->control == BRANCH_INDEXED || (i->control == BRANCH && i->target < count);
+        if (i->effects & PUBLISHES || i->control == CALL || may_jump_back)
+            break;
+        count--;
+    }
+    return count;
+}
+
 static bool reads_special(const Program *p, Special special)
 {
     for (const Slot *s = p->slots; s < p->slots + p->slot_count; s++)
@@ -117,9 +135,11 @@ bool sim_summarise_effects(const Function *f, bool is_debug)
     effects->uses_reserved_shared |= reads_special(f->program, RESERVED_SHARED);
     effects->nondeterministic |= reads_special(f->program, GRIDID);
     const bool through_memory = is_debug || has_generic_stores(f->program);
+    const uint32_t last = f->is_kernel ? find_last_publication(f->program) : f->program->count;
     for (uint32_t k = 0; k < f->program->count; k++) {
         const Instr *i = &f->program->code[k];
         add_effects(effects, i);
+        effects->publishes_to_host |= has_system_scope(i) && (i->kind != FENCE || k < last);
         effects->loads_flags |= may_load_flag(f, i, through_memory);
     }
     effects->synchronises |= effects->stores_flags && effects->loads_flags;

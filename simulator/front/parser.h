@@ -1,5 +1,5 @@
-// parser.h: internal header of the parser: ptx.c, lexer.c, symbols.c, declarations.c, locations.c, parse_operands.c,
-// statements.c, functions.c.
+// parser.h: internal header of the parser: parse_errors.c, lexer.c, symbols.c, declarations.c, locations.c,
+// parse_operands.c, statements.c, functions.c, ptx.c.
 #ifndef PARSER_H
 #define PARSER_H
 
@@ -65,7 +65,7 @@ typedef struct Parser {
     char error[256];   // the last error
 } Parser;
 
-// ---- ptx.c: errors. sim_fail stores its text in p->error, "PTX line 12: ...", and jumps to p->on_error.
+// ---- parse_errors.c. sim_fail stores its text in p->error, "PTX line 12: ...", and jumps to p->on_error.
 
 _Noreturn void sim_fail(Parser *p, const char *format, ...);
 _Noreturn void sim_rethrow(Parser *p); // passes the last error to the outer handler
@@ -81,8 +81,6 @@ Position sim_position(const Parser *p);
 void sim_restore_position(Parser *p, const Position *position);
 // Calls parse(p, what). On an error returns false, with the error in p->error and the parser at the error.
 bool sim_parse_catching(Parser *p, void (*parse)(Parser *, void *), void *what);
-// Calls parse(p, what). On an error skips past the next semicolon and returns a copy of the error. NULL: success.
-const char *sim_parse_or_skip(Parser *p, void (*parse)(Parser *, void *), void *what);
 
 // ---- lexer.c
 
@@ -100,6 +98,8 @@ int64_t sim_expect_integer(Parser *p);
 void sim_skip_statement(Parser *p);
 void sim_skip_braces(Parser *p); // skips past the matching brace
 void sim_skip_line(Parser *p); // skips the rest of the line after the lookahead token
+// Calls parse(p, what). On an error skips past the next semicolon and returns a copy of the error. NULL: success.
+const char *sim_parse_or_skip(Parser *p, void (*parse)(Parser *, void *), void *what);
 
 // ---- symbols.c
 

@@ -1,6 +1,7 @@
 // prepare.c: parses, decodes and analyses a function on first use, with all functions that it may call. Template libraries
 // instantiate hundreds of kernels, of which a program runs few.
 #include "front/decode.h"
+#include "front/flow.h"
 #include "base/platform.h"
 
 typedef struct PrepareBatch { // functions that are prepared together, linked by next_in_batch
@@ -54,6 +55,21 @@ static void summarise_batch(const PrepareBatch *b, const Module *m)
     }
 }
 
+// Runs all analyses of the control-flow graph. Results are allocated in the module's arena.
+static void analyse(Arena *module, const Function *function, Program *program)
+{
+    Arena arena = {NULL};
+    FlowGraph flow = {.count = 0};
+    sim_build_flow_graph(&arena, program, &flow);
+    sim_find_reconvergence(&arena, function, program, &flow);
+    sim_find_loops(&arena, program, &flow);
+    sim_find_cas_guesses(&arena, function, program, &flow);
+    sim_find_live_in(&arena, module, function, program, &flow);
+    if (function->is_kernel)
+        sim_find_stores(&arena, module, function, program);
+    sim_free_arena(&arena);
+}
+
 void sim_prepare_function(Module *m, Function *function)
 {
     static Lock lock;
@@ -67,9 +83,9 @@ void sim_prepare_function(Module *m, Function *function)
     }
     summarise_batch(&batch, m);
     for (Function *f = batch.first; f; f = f->next_in_batch) {
-        sim_analyse(&m->arena, f, f->program);
+        analyse(&m->arena, f, f->program);
         sim_number_sites(f->program->code, f->program->count);
     }
-    summarise_batch(&batch, m); // a second time, because sim_analyse has marked the loads that feed branches
+    summarise_batch(&batch, m); // a second time, because the analyses have marked the loads that feed branches
     sim_unlock(&lock);
 }

@@ -47,7 +47,7 @@ typedef struct Address { // of an operand in brackets
     int64_t offset;
 } Address;
 
-// Immutable after decode.c and flow.c, so host threads read it without a lock. Owned by the module's arena.
+// Immutable after prepare.c, so host threads read it without a lock. Owned by the module's arena.
 // Operands are byte offsets from Frame.registers; code addresses are indices into Program.code.
 struct Instr {
     Handler *run;
@@ -222,8 +222,6 @@ bool sim_has_effects(const Instr *i);
 // sites.c: numbers the instructions for the checker; equal accesses of one source line may share a number.
 void sim_number_sites(Instr *code, uint32_t count);
 const Instr *sim_instruction_at(uint32_t site); // the first instruction with this number
-// flow.c: all analyses of the control-flow graph. Results are allocated in the module's arena.
-void sim_analyse(Arena *module, const Function *function, Program *program);
 // prepare.c: parses, decodes and analyses a function and all functions that it may call, once; thread-safe. Call it before a launch,
 // and before reading a kernel's memory requirements. Parse and decode errors are reported when a thread executes the statement.
 void sim_prepare_function(Module *module, Function *function);

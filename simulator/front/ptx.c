@@ -1,68 +1,8 @@
-// ptx.c: parser entry point, module-level directives and error handling. The parser checks only the grammar; decode.c checks
-// the instructions.
+// ptx.c: parser entry point and module-level directives. The parser checks only the grammar; decode.c checks the instructions.
 #include "front/parser.h"
 
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-_Noreturn void sim_fail(Parser *p, const char *format, ...)
-{
-    char what[160];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(what, sizeof what, format, arguments);
-    va_end(arguments);
-    snprintf(p->error, sizeof p->error, "PTX line %d: %s", p->token.line, what);
-    longjmp(*p->on_error, 1);
-}
-
-_Noreturn void sim_rethrow(Parser *p)
-{
-    longjmp(*p->on_error, 1);
-}
-
-const char *sim_copy_error(Parser *p)
-{
-    const size_t bytes = strlen(p->error) + 1;
-    return memcpy(sim_allocate(&p->module->arena, bytes), p->error, bytes);
-}
-
-Position sim_position(const Parser *p)
-{
-    return (Position){p->at, p->line, p->nesting, p->token};
-}
-
-void sim_restore_position(Parser *p, const Position *position)
-{
-    p->at = position->at;
-    p->line = position->line;
-    p->nesting = position->nesting;
-    p->token = position->token;
-}
-
-bool sim_parse_catching(Parser *p, void (*parse)(Parser *, void *), void *what)
-{
-    jmp_buf *const outer = p->on_error;
-    jmp_buf here;
-    p->on_error = &here;
-    const bool failed = setjmp(here) != 0;
-    if (!failed)
-        parse(p, what);
-    p->on_error = outer;
-    return !failed;
-}
-
-const char *sim_parse_or_skip(Parser *p, void (*parse)(Parser *, void *), void *what)
-{
-    const Position start = sim_position(p);
-    if (sim_parse_catching(p, parse, what))
-        return NULL;
-    const char *error = sim_copy_error(p);
-    sim_restore_position(p, &start);
-    sim_skip_statement(p);
-    return error;
-}
 
 static void parse_file(Parser *p) // .file 1 "path"
 {
@@ -151,6 +91,8 @@ Module *sim_parse(const char *text)
     if (setjmp(failed) == 0) {
         parse_module(&p);
         module->uses_reserved_shared = strstr(text, "%reserved_smem_offset_1") != NULL;
+        if (sim_shares_variables(module))
+            sim_read_bodies(module);
         sim_layout_shared(module);
     } else {
         memcpy(module->error, p.error, sizeof module->error);

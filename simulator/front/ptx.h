@@ -159,8 +159,11 @@ void sim_read_bodies(Module *module);
 void sim_free_module(Module *module);
 // statements.c: the callee operand of a call; NULL for other statements.
 const Operand *sim_callee_of(const Statement *s);
-// layout.c: assigns addresses to all shared variables, and shared-memory sizes to kernels; may be called again.
+// layout.c: assigns addresses to all shared variables, and shared-memory sizes to kernels; may be called again. If
+// sim_shares_variables, all bodies must have been parsed.
 void sim_layout_shared(Module *module);
+// True if several kernels may use the same shared variable.
+bool sim_shares_variables(const Module *module);
 // Assigns addresses to the shared variables that a kernel declares, after its body has been parsed. False: too large.
 bool sim_layout_shared_of(Module *module, Function *kernel);
 // True if a kernel, or a function that it may call, uses a shared variable.

@@ -1,28 +1,9 @@
 // block.c: creates and initialises blocks, and runs their warps in time slices.
 #include "machine/blocks.h"
+#include "machine/running.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-uint64_t sim_next_random(uint64_t *state)
-{
-    uint64_t bits = *state += 0x9e3779b97f4a7c15;
-    bits = (bits ^ bits >> 30) * 0xbf58476d1ce4e5b9;
-    bits = (bits ^ bits >> 27) * 0x94d049bb133111eb;
-    return bits ^ bits >> 31;
-}
-
-void sim_extend_local(Block *b, size_t bytes)
-{
-    const size_t thread_bytes = b->launch->local_bytes;
-    if (bytes <= b->local_used)
-        return;
-    for (size_t t = 0; t < b->threads; t++)
-        memset(b->local + t * thread_bytes + b->local_used, 0xff, bytes - b->local_used);
-    for (size_t t = 0; b->local_written && t < b->threads; t++)
-        memset(b->local_written + t * thread_bytes + b->local_used, 0, bytes - b->local_used);
-    b->local_used = bytes;
-}
 
 // Sets the order in which the warps run: ascending, or, with $SIM_BLOCK_ORDER, a random permutation without fixed points.
 static void order_warps(Block *b)
@@ -64,7 +45,6 @@ void sim_start_block(Block *b, uint64_t start_index)
 {
     set_position(b, start_index);
     b->fault.kind = -1;
-    b->origins = NULL;
     b->live_threads = b->threads;
     b->starvation_limit = SIM_STARVATION_LIMIT;
     order_warps(b);
@@ -127,7 +107,6 @@ void sim_clear_block(Block *b, const Counters *counters)
     b->free_splits = NULL;
     b->free_copies = NULL;
     b->free_sources = NULL;
-    b->origins = NULL;
     for (int n = 0; n < b->warp_count; n++)
         b->warps[n] = (Warp){.block = b, .number = n};
 }

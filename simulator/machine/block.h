@@ -4,22 +4,15 @@
 
 #include "machine/ops/ops.h"
 
-// ---- cluster.c: thread block clusters and distributed shared memory
+// ---- cluster.c: thread block clusters
 
 Handler sim_map_address, sim_rank_of_address;
-// True if a shared-memory address carries the rank of a block of the cluster.
-bool sim_has_block_rank(uint64_t address);
-// The block with the rank in the address, which sim_cluster_pointer must have accepted.
-struct Block *sim_block_of_address(const Warp *w, uint64_t address);
-// Returns a host pointer to a lane's bytes at a shared-memory address with a rank. Ends the launch if the address is invalid or
-// the block has ended.
-uint8_t *sim_cluster_pointer(Warp *w, const Instr *i, int lane, uint64_t address, size_t bytes);
 // Executes barrier.cluster.arrive or .wait for the split.
 void sim_execute_cluster_barrier(Warp *w, WarpSplit *p, const Instr *i);
 // Releases the threads that wait at the cluster's barrier, if all of its threads have arrived or ended.
 void sim_check_cluster_barrier(struct Block *block);
 
-// ---- block.c, workers.c: blocks and the host threads that run them; block_barrier.c: barriers
+// ---- block.c, workers.c, speculation.c: blocks and the host threads that run them; block_barrier.c: barriers
 
 typedef struct Barrier {
     uint32_t arrived[MAX_WARPS]; // for each warp
@@ -85,11 +78,6 @@ typedef struct Launch {
     char message[2048];
 } Launch;
 
-typedef struct BypassCheck { // the checker's cache: can a thread that exited at exit_pc have bypassed the barrier?
-    uint32_t barrier, exit_pc; // indices of instructions
-    bool known, bypassed;
-} BypassCheck;
-
 typedef struct RepeatCheck { // detects a block whose state repeats: sim_state_repeats
     uint64_t rounds, state_hash; // a round is one time slice of every warp
     uint64_t atomic_changes;     // Block.atomic_changes at the round of state_hash
@@ -114,15 +102,10 @@ typedef struct Block {
     uint8_t *shared, *local;
     AddressPattern patterns[PATTERNS];        // a cache, indexed by sim_pattern_slot
     const AddressPattern *last_fully_written; // last pattern whose loads read fully written lines, or NULL
-    struct Origins *origins;                  // where undefined values come from: checker/values.c
-    uint8_t *local_written;                   // the checker's flag for each byte of local memory
-    struct ShadowLine *lines;                 // of shared memory
-    struct BlockClocks *vector_clocks;        // the checker's; NULL: not checked
+    struct BlockCheck *check;                 // the checker's state; NULL: not checked
     RepeatCheck repeat_check;
     uint64_t atomic_changes; // its atomic operations that have changed memory
     uint64_t starvation_limit; // instructions of a warp after which runnable lanes may count as starved
-    BypassCheck bypass_checks[8];
-    uint32_t bypass_check_count; // valid entries
     size_t local_used;           // bytes of each thread's local memory in use so far, filled with poison at first use
     Barrier barriers[BARRIERS];
     ProgressWatch *watch, block_watch; // watch: &block_watch, or that of a time-sliced launch
@@ -132,9 +115,6 @@ typedef struct Block {
     WarpSplit *free_splits;
     struct AsyncCopy *free_copies;
     struct BulkSource *free_sources;
-    struct GenericWrites *generic_writes;     // checker/bulk_copies.c; NULL if the module has no bulk copies
-    struct ClusterAccesses *cluster_accesses; // checker/cluster_ends.c; NULL without clusters
-    struct DeferredReads *deferred_reads;     // checker/deferred_reads.c; NULL if no read is deferred
     uint32_t cluster_phase;                   // completed phases of the cluster's barrier; kept in its first block
     // A speculative block runs before all earlier blocks have ended. ended_at_start: the number of blocks that had ended when
     // it started; read_allocations: those that it has read since.
@@ -169,18 +149,21 @@ static inline bool is_launch_checked(const Launch *launch)
 
 static inline bool is_block_checked(const Block *b)
 {
-    return b->vector_clocks != NULL;
+    return b->check != NULL;
 }
 
 // The next number of a pseudo-random sequence (SplitMix64).
-uint64_t sim_next_random(uint64_t *state);
+static inline uint64_t sim_next_random(uint64_t *state)
+{
+    uint64_t bits = *state += 0x9e3779b97f4a7c15;
+    bits = (bits ^ bits >> 30) * 0xbf58476d1ce4e5b9;
+    bits = (bits ^ bits >> 27) * 0x94d049bb133111eb;
+    return bits ^ bits >> 31;
+}
 
-// Waits until all earlier blocks have ended. If they have written to what a speculative block read, it restarts instead of
+// speculation.c: waits until all earlier blocks have ended. If they have written to what a speculative block read, it restarts instead of
 // returning.
 void sim_wait_for_earlier_blocks(Block *block);
-
-// Makes the first `bytes` of every thread's local memory usable; fills the new ones with poison.
-void sim_extend_local(Block *block, size_t bytes);
 
 // Releases the threads that wait at a barrier if it is complete.
 void sim_check_barrier(Block *block, int number);

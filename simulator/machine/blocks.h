@@ -55,6 +55,7 @@ bool sim_is_livelocked(Block *b);
 
 // ---- workers.c
 
+enum { MAX_WORKERS = 64 }; // host threads of a launch
 // Runs the launch's blocks to their end, or until one waits for later blocks, which becomes launch->suspended_block.
 void sim_run_blocks(Launch *launch);
 int sim_worker_count(const Launch *launch);
@@ -64,6 +65,11 @@ void sim_end_block(Launch *launch, Block *b);
 void sim_record_fault(Launch *launch, const Block *b);
 // Sets the launch's error to "out of memory" after the allocation of a block failed.
 void sim_report_out_of_memory(Launch *launch);
+
+// ---- speculation.c
+
+// Counts the end of a block, for the blocks that wait in sim_wait_for_earlier_blocks.
+void sim_note_block_end(Launch *launch);
 
 // ---- run_time.c
 

@@ -1,51 +1,9 @@
-// cluster.c: thread block clusters: distributed shared memory and the cluster's barrier.
-//
-// From bit RANK_BIT on, a shared-memory address holds the rank of its block plus 1, or 0 for the executing block. Without
-// clusters every block is its own cluster.
+// cluster.c: thread block clusters: addresses with the rank of a block, and the cluster's barrier. Without clusters every
+// block is its own cluster.
 #include "machine/observer.h"
 #include "machine/ops/lanes.h"
 
-enum { RANK_BIT = 24 }; // shared memory of a block is smaller than 2^24 bytes
-
 // ---- Addresses
-
-bool sim_has_block_rank(uint64_t address)
-{
-    return address >> RANK_BIT != 0;
-}
-
-uint8_t *sim_cluster_pointer(Warp *w, const Instr *i, int lane, uint64_t address, size_t bytes)
-{
-    const Block *b = w->block;
-    const uint64_t rank = (address >> RANK_BIT) - 1, offset = address & ((1u << RANK_BIT) - 1);
-    const size_t size = b->launch->shared_bytes;
-    char what[500];
-    if (rank >= b->launch->cluster_blocks && b->launch->cluster_blocks <= 1 && b->launch->vector_clocks &&
-        sim_observer.describe_shared_address(b->launch, i, address, what, sizeof what)) // a negative index looks like a rank
-        sim_fault(w, i, lane, cudaErrorIllegalAddress, "%s", what);
-    if (rank >= b->launch->cluster_blocks)
-        sim_fault(w, i, lane, cudaErrorIllegalAddress, "%zu bytes at 0x%llx of shared memory, which "
-                  "belongs to no block of the cluster",
-                  bytes, (unsigned long long)address);
-    if (!(i->flags & WITHIN_CLUSTER))
-        sim_fault(w, i, lane, cudaErrorIllegalAddress,
-                  "address 0x%llx is in another block's shared memory, but this "
-                  "instruction accesses only its own block's",
-                  (unsigned long long)address);
-    if (bytes > size || offset > size - bytes)
-        sim_fault(w, i, lane, cudaErrorIllegalAddress, "%zu bytes at 0x%llx of the shared memory of block "
-                  "%llu of the cluster, which has %zu bytes",
-                  bytes, (unsigned long long)offset, (unsigned long long)rank, size);
-    if (b->cluster[rank]->live_threads == 0)
-        sim_fault(w, i, lane, cudaErrorIllegalAddress,
-                  "the shared memory of block %llu of the cluster, which has exited\ncall cluster.sync() in all blocks after the last access", (unsigned long long)rank);
-    return b->cluster[rank]->shared + offset;
-}
-
-Block *sim_block_of_address(const Warp *w, uint64_t address)
-{
-    return w->block->cluster[(address >> RANK_BIT) - 1];
-}
 
 // A lane's operand as an address in shared memory; it may be generic.
 static uint64_t shared_address(Warp *w, const Instr *i, int lane)

@@ -139,6 +139,18 @@ void sim_leave_frame(Block *b, Frame *f, uint32_t mask)
 
 // ---- Calls
 
+void sim_extend_local(Block *b, size_t bytes)
+{
+    const size_t thread_bytes = b->launch->local_bytes;
+    if (bytes <= b->local_used)
+        return;
+    for (size_t t = 0; t < b->threads; t++)
+        memset(b->local + t * thread_bytes + b->local_used, 0xff, bytes - b->local_used);
+    if (is_block_checked(b))
+        sim_observer.extend_local(b, b->local_used, bytes);
+    b->local_used = bytes;
+}
+
 // Returns the function that the first lane calls, and sets `callers` to the lanes that call it.
 static const Function *callee_of(Warp *w, const Instr *i, uint32_t mask, uint32_t *callers)
 {

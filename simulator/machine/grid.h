@@ -5,8 +5,6 @@
 
 #include "machine/block.h"
 
-typedef struct NestedLaunchUses NestedLaunchUses;
-
 typedef enum GridKind { KERNEL_GRID, COPY_GRID, FILL_GRID } GridKind;
 
 typedef struct DeviceCopy { // a copy or fill of `height` rows
@@ -48,12 +46,7 @@ struct Grid {
     struct DeviceStream *streams;
     struct DeviceEvent *events;
     struct ThreadError *errors, *null_error; // null_error: always NULL, the link of an error that is not in the list
-    // Used by checker/dynamic_parallelism.c
-    NestedLaunchUses *nested_uses;                   // NULL: not checked
-    const struct ClockSnapshot *launch_snapshot; // the launching thread's clock
-    struct LaunchClocks *vector_clocks;          // holds the launch_snapshots of the children; kept until they have ended
-    struct AcquiredGrid *acquired_grids;
-    bool has_executed_fence;
+    struct GridCheck *check; // the checker's state; NULL: not checked
 };
 
 #endif

@@ -37,9 +37,11 @@ typedef struct Observer {
     bool (*describe_shared_address)(const Launch *launch, const Instr *i, uint64_t address, char *text, size_t capacity);
 
     // ---- Only for checked launches and blocks: is_launch_checked, is_block_checked
-    bool (*make_block)(Block *block); // creates its vector_clocks; false: out of memory
+    bool (*make_block)(Block *block); // creates its `check`; false: out of memory
     void (*free_block)(Block *block);
     void (*begin_block)(Block *block); // also before a restart
+    // The bytes from `from` to `to` of each thread's local memory are uninitialised, and may be accessed from now on.
+    void (*extend_local)(Block *block, size_t from, size_t to);
     void (*complete_barrier)(Block *block, const Barrier *barrier); // all of its threads have arrived
     // Release: lanes arrive at the barrier or mbarrier with this key. Acquire: lanes have waited for it, or tested it.
     void (*arrive)(Warp *w, uint32_t mask, uint64_t key);
@@ -71,7 +73,7 @@ typedef struct Observer {
     bool (*fast_store)(const Warp *w, const Instr *i, Allocation *a, uint64_t first, size_t bytes);
 
     // ---- Conditional
-    // The warp's last_allocation has `uses`.
+    // The warp's last_allocation has `records_uses`.
     void (*access_host_shared)(Warp *w, const Instr *i, const Access *access, uint32_t mask);
     // The launch has checks_child_grids.
     void (*access_in_nested_grid)(Warp *w, const Instr *i, const Access *access, uint32_t mask);

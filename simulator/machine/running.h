@@ -9,6 +9,8 @@
 
 // ---- frames.c
 
+// Makes the first `bytes` of every thread's local memory usable; fills the new ones with poison.
+void sim_extend_local(Block *block, size_t bytes);
 // Initialises the kernel's frame for a new block; creates it for the first.
 void sim_enter_kernel(Warp *w);
 // Removes lanes from the frame, at return or exit; frees it with the last lane.

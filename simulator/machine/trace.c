@@ -6,11 +6,11 @@
 #include "machine/block.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 static FILE *file;
+static char file_buffer[1 << 16];
 static int launch_number = -1;
 static uint64_t row_index; // next row's index in its launch
 static bool row_is_open;
@@ -39,6 +39,7 @@ bool sim_trace_launch(const Launch *launch)
         file = sim_open_output(path);
         if (!file)
             exit_with_error();
+        setvbuf(file, file_buffer, _IOFBF, sizeof file_buffer);
         fprintf(
             file,
             "launch,kernel,grid,block,warp,order,event,opcode,ptx_line,source_file,source_line,lanes,memory,bytes,"
@@ -60,17 +61,66 @@ bool sim_traces_all(void)
     return sim_settings()->traces_all;
 }
 
+// ---- Text: formatted here, because fprintf for each number took a third of a run in the page. A part of a row is collected before it is
+// written, so that the file is complete up to the last instruction if the program exits.
+
+static char text[4096];
+static size_t text_length;
+
+static void flush_text(void)
+{
+    fwrite(text, 1, text_length, file);
+    text_length = 0;
+}
+
+static void put_char(char c)
+{
+    if (text_length == sizeof text)
+        flush_text();
+    text[text_length++] = c;
+}
+
+static void put_slice(Slice s)
+{
+    for (size_t k = 0; k < s.length; k++)
+        put_char(s.text[k]);
+}
+
+static void put_text(const char *s)
+{
+    put_slice((Slice){s, strlen(s)});
+}
+
+static void put_number(uint64_t value)
+{
+    char digits[20];
+    size_t k = sizeof digits;
+    do
+        digits[--k] = (char)('0' + value % 10);
+    while (value /= 10);
+    put_slice((Slice){digits + k, sizeof digits - k});
+}
+
+// Writes a number in hexadecimal, with at least this number of digits, up to 16.
+static void put_hex(uint64_t value, int digits)
+{
+    int count = value ? (67 - __builtin_clzll(value)) / 4 : 1;
+    for (count = count < digits ? digits : count; count > 0; count--)
+        put_char("0123456789abcdef"[value >> 4 * (count - 1) & 15]);
+}
+
 // Ends the row if one is open, with an empty values column if there is one.
 static void end_row(void)
 {
     if (row_is_open)
-        fputs(sim_settings()->traces_values ? ",\n" : "\n", file);
+        put_text(sim_settings()->traces_values ? ",\n" : "\n");
     row_is_open = false;
 }
 
 void sim_end_trace_of_launch(void)
 {
     end_row();
+    flush_text();
     if (fflush(file) != 0 || ferror(file))
         exit_with_error();
 }
@@ -134,42 +184,78 @@ static bool in_device_memory(const TracedAccess *t, uint32_t mask)
 
 // ---- Rows
 
-// Writes the name of the memory at an address, and makes the address an offset in it.
-static void name_memory(char *name, size_t capacity, Space space, uint64_t *address)
+typedef struct Place { // an address as a memory and an offset in it
+    const char *memory;
+    int number; // of the allocation in device memory, else -1
+    uint64_t offset;
+} Place;
+
+static Place place_of(Space space, uint64_t address)
 {
     if (space == GENERIC) {
-        space = sim_space_at(*address);
-        *address = sim_offset_of_generic(*address);
+        space = sim_space_at(address);
+        address = sim_offset_of_generic(address);
     }
-    const Allocation *a = space == SHARED || space == LOCAL ? NULL : sim_allocation_at(*address);
-    const bool is_found = a && *address - a->address < a->bytes;
-    if (is_found)
-        *address -= a->address;
-    if (is_found && a->kind != PARAMETER_MEMORY)
-        snprintf(name, capacity, "device%d", a->number);
-    else if (is_found)
-        snprintf(name, capacity, "arguments");
-    else
-        snprintf(name, capacity, "%s", space == SHARED ? "shared" : space == LOCAL ? "local" : "nowhere");
+    if (space == SHARED || space == LOCAL)
+        return (Place){space == SHARED ? "shared" : "local", -1, address};
+    const Allocation *a = sim_allocation_at(address);
+    if (!a || address - a->address >= a->bytes)
+        return (Place){"nowhere", -1, address};
+    if (a->kind == PARAMETER_MEMORY)
+        return (Place){"arguments", -1, address - a->address};
+    return (Place){"device", a->number, address - a->address};
+}
+
+static void put_memory(const Place *place)
+{
+    put_text(place->memory);
+    if (place->number >= 0)
+        put_number((uint64_t)place->number);
 }
 
 // Writes the columns "memory", "bytes" (of each lane) and "addresses" (of the active lanes).
 static void write_access(const TracedAccess *t, uint32_t mask)
 {
-    char first[32] = "", name[32];
+    Place first = {0};
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
-        uint64_t address = t->address[__builtin_ctz(rest)];
-        name_memory(name, sizeof name, t->space, &address);
-        if (rest == mask)
-            fprintf(file, ",%s,%zu,", strcpy(first, name), t->bytes);
-        else
-            fprintf(file, ";");
-        if (strcmp(name, first) != 0) // lanes of a generic access may be in different spaces
-            fprintf(file, "%s+", name);
-        fprintf(file, "%" PRIu64, address);
+        const Place place = place_of(t->space, t->address[__builtin_ctz(rest)]);
+        if (rest == mask) {
+            first = place;
+            put_char(',');
+            put_memory(&place);
+            put_char(',');
+            put_number(t->bytes);
+        }
+        put_char(rest == mask ? ',' : ';');
+        if (place.memory != first.memory || place.number != first.number) { // lanes of a generic access may be in different spaces
+            put_memory(&place);
+            put_char('+');
+        }
+        put_number(place.offset);
     }
     if (mask == 0)
-        fputs(",,,", file);
+        put_text(",,,");
+    flush_text();
+}
+
+static void put_column(Slice s)
+{
+    put_char(',');
+    put_slice(s);
+}
+
+static void put_number_column(uint64_t value)
+{
+    put_char(',');
+    put_number(value);
+}
+
+static void put_barrier(uint64_t number)
+{
+    put_text(",barrier");
+    put_number(number);
+    put_text(",,");
+    flush_text();
 }
 
 // Writes the columns from "launch" to "lanes".
@@ -187,10 +273,19 @@ static void start_row(const Warp *w, const char *event, const Statement *s, uint
             source = (Slice){source.text + k, source.length - k};
             break;
         }
-    fprintf(file, "%d,%.*s,%" PRIu64 ",%" PRIu64 ",%d,%" PRIu64 ",%s,%.*s,%d,%.*s,%d,%08x", launch_number,
-            (int)kernel.length, kernel.text, launch->blocks, w->block->number, w->number, row_index++, event,
-            (int)opcode.length, opcode.text, s ? s->line : 0, (int)source.length, source.text,
-            has_location ? s->source_line : 0, mask);
+    put_number((uint64_t)launch_number);
+    put_column(kernel);
+    put_number_column(launch->blocks);
+    put_number_column(w->block->number);
+    put_number_column((uint64_t)w->number);
+    put_number_column(row_index++);
+    put_column((Slice){event, strlen(event)});
+    put_column(opcode);
+    put_number_column(s ? (uint64_t)s->line : 0);
+    put_column(source);
+    put_number_column(has_location ? (uint64_t)s->source_line : 0);
+    put_char(',');
+    put_hex(mask, 8);
 }
 
 // Adds rows for the instruction's accesses to device memory.
@@ -223,7 +318,7 @@ void sim_trace_instruction(const Warp *w, const WarpSplit *p)
     }
     start_row(w, "run", i->statement, mask);
     if (i->control == BLOCK_BARRIER && mask)
-        fprintf(file, ",barrier%zu,,", bytes_in(w, i->a, mask));
+        put_barrier(bytes_in(w, i->a, mask));
     else
         write_access(&access, find_access(w, i, mask, &access) ? mask : 0);
     if (!reached_row_limit() && find_destination(w, i, mask, &access)) {
@@ -237,7 +332,7 @@ void sim_trace_release(const Warp *w, const WarpSplit *p)
     if (sim_traces_all() || reached_row_limit())
         return;
     start_row(w, "release", p->frame->function->program->code[p->pc - 1].statement, p->mask);
-    fprintf(file, ",barrier%d,,", p->barrier);
+    put_barrier((uint64_t)p->barrier);
 }
 
 // ---- Values
@@ -257,7 +352,7 @@ static void write_register(const Warp *w, const Register *reg, int lane)
     if (bytes == 0 || bytes > sizeof value) // a predicate, or 16 bytes
         return;
     memcpy(&value, w->registers + reg->slot + (size_t)lane * bytes, bytes);
-    fprintf(file, "%" PRIx64, value);
+    put_hex(value, 1);
 }
 
 void sim_trace_values(const Warp *w, const Instr *i, uint32_t mask)
@@ -267,16 +362,18 @@ void sim_trace_values(const Warp *w, const Instr *i, uint32_t mask)
         return;
     const bool is_vector = operand->kind == IS_VECTOR;
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
-        fputc(rest == mask ? ',' : ';', file);
+        put_char(rest == mask ? ',' : ';');
         for (int k = 0; k < (is_vector ? operand->count : 1); k++) {
             const Operand *element = is_vector ? &operand->elements[k] : operand;
-            fputs(k ? " " : "", file);
+            if (k > 0)
+                put_char(' ');
             if (element->kind == IS_REGISTER)
                 write_register(w, element->reg, __builtin_ctz(rest));
         }
     }
     if (mask) {
-        fputc('\n', file);
+        put_char('\n');
         row_is_open = false;
     }
+    flush_text();
 }

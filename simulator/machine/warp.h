@@ -52,7 +52,6 @@ struct Warp {
     struct Block *block;
     Allocation *last_allocation; // of the last global access
     uint32_t live_mask;          // lanes that have not exited
-    uint32_t exit_pc[LANES];     // index of each exited lane's last instruction, for the checker
     uint32_t arrived;            // lanes that have arrived at the cluster's barrier, in the current phase
     uint32_t may_pass;           // lanes whose phase is complete but that have not waited yet: their wait will not block
     bool must_yield;             // the current split polled an incomplete mbarrier phase: run other splits

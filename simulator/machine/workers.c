@@ -11,9 +11,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-enum { MAX_WORKERS = 64 };
 enum { MAX_RESTARTS = 16 }; // of a launch; after that, no block runs speculatively
-enum { MAX_SPINS = 200 }; // polls of an earlier block's end before the worker sleeps
 enum { SINGLE_WORKER_INSTRUCTIONS = 1 << 17 }; // in a checked launch, before the first worker starts the others
 
 // The workers besides the launching thread, which starts and joins them.
@@ -23,7 +21,6 @@ typedef struct Workers {
 } Workers;
 
 static Lock launch_lock;
-static CondVar waiters[MAX_WORKERS]; // indexed by start_index % MAX_WORKERS: at most MAX_WORKERS blocks run at once
 
 // Claims the next block; false if none is left. `ended_blocks` is read before `fault_block`, so a block that sees all earlier
 // blocks ended sees their faults, too.
@@ -38,56 +35,6 @@ static bool claim_block(Launch *launch, Block *b, uint64_t *start_index)
     b->speculative = launch->block_concurrency == ORDERED_EFFECTS && *start_index > b->ended_at_start;
     b->read_count = 0;
     return true;
-}
-
-// Increments ended_blocks without the lock, because only the earliest running block does so.
-static void note_block_end(Launch *launch)
-{
-    if (launch->block_concurrency != ORDERED_EFFECTS)
-        return;
-    const uint64_t next = ++launch->ended_blocks;
-    if (launch->sleepers == 0)
-        return;
-    sim_lock(&launch_lock);
-    sim_wake_all(&waiters[next % MAX_WORKERS]);
-    sim_wake_all(&waiters[(next + 1) % MAX_WORKERS]); // wakes the next one early, so that it already spins
-    sim_unlock(&launch_lock);
-}
-
-static bool earlier_blocks_ended(const Launch *launch, const Block *b)
-{
-    return launch->ended_blocks >= b->start_index;
-}
-
-// Spins first, because earlier blocks usually end soon, and sleeping may take longer than a block.
-static void wait_for_earlier_blocks(Launch *launch, const Block *b)
-{
-    for (;;) {
-        for (int k = 0; k < MAX_SPINS && !earlier_blocks_ended(launch, b); k++)
-            sim_yield();
-        if (earlier_blocks_ended(launch, b))
-            return;
-        sim_lock(&launch_lock);
-        launch->sleepers++; // before the check: note_block_end increments ended_blocks before it reads `sleepers`
-        if (!earlier_blocks_ended(launch, b))
-            sim_wait(&waiters[b->start_index % MAX_WORKERS], &launch_lock);
-        launch->sleepers--;
-        sim_unlock(&launch_lock);
-    }
-}
-
-void sim_wait_for_earlier_blocks(Block *b)
-{
-    Launch *launch = b->launch;
-    if (!b->speculative)
-        return;
-    wait_for_earlier_blocks(launch, b);
-    b->speculative = false;
-    if (launch->fault_block < b->start_index) // only earlier blocks can have failed
-        longjmp(b->on_fault, ABANDONED);
-    for (int k = 0; k < b->read_count; k++)
-        if (b->read_allocations[k]->last_writer > b->ended_at_start)
-            longjmp(b->on_fault, RESTART);
 }
 
 static void add_counters(Launch *launch, const Block *b)
@@ -175,10 +122,10 @@ static bool finish_block(Launch *launch, Block *b, uint64_t start_index)
         break;
     case NEEDS_LATER_BLOCKS:
         suspend_block(launch, b);
-        note_block_end(launch);
+        sim_note_block_end(launch);
         return false;
     }
-    note_block_end(launch);
+    sim_note_block_end(launch);
     return true;
 }
 

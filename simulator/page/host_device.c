@@ -76,8 +76,8 @@ static const char *find_rejection(void *context, const char *name, const HostSha
     int count = 0;
     for (const Variable *v = f->params; v && count < MAX_KERNEL_ARGUMENTS; v = v->next)
         arguments[count++] = placeholder;
-    const cudaError_t error = sim_check_launch(kernel->host_stub, dim3_of(shape->grid), dim3_of(shape->block), shape->dynamic_shared_bytes, arguments,
-                                               shape->is_cooperative, dim3_of(shape->cluster));
+    const cudaError_t error = sim_check_launch(&(KernelLaunch){kernel, f, dim3_of(shape->grid), dim3_of(shape->block), shape->dynamic_shared_bytes, arguments,
+                                                               shape->is_cooperative, dim3_of(shape->cluster)});
     return error ? sim_last_rejection() : NULL;
 }
 

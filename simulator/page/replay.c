@@ -454,8 +454,7 @@ static void check_launch(Replay *r, const KernelLaunch *l)
     l->kernel->max_dynamic_shared_bytes[sim_current_device] =
         (int)((size_t)sim_device()->shared_per_block_optin - l->function->shared_bytes);
     l->kernel->non_portable_clusters[sim_current_device] = true;
-    if (sim_check_launch(l->kernel->host_stub, l->grid, l->block, l->dynamic_shared_bytes, l->arguments, l->is_cooperative,
-                         l->cluster))
+    if (sim_check_launch(l))
         longjmp(r->on_error, 1); // sim_check_launch has printed the reason
 }
 

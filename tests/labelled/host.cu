@@ -224,6 +224,26 @@ template <bool wait> static void run_pinned_read()
     destroy(stream);
 }
 
+// Pinned memory that a kernel writes. A fence at the end of the kernel does not make the host wait.
+__global__ void fill_and_fence(int *values, int value)
+{
+    values[blockIdx.x * blockDim.x + threadIdx.x] = value;
+    __threadfence_system();
+}
+
+template <bool wait> static void run_fence_and_read()
+{
+    int *host, *device;
+    CUDA(cudaHostAlloc(&host, COUNT * sizeof(int), cudaHostAllocMapped));
+    CUDA(cudaHostGetDevicePointer(&device, host, 0));
+    fill_and_fence<<<2, COUNT / 2>>>(device, 7);
+    if (wait)
+        CUDA(cudaDeviceSynchronize());
+    seen = host[17];
+    CUDA(cudaDeviceSynchronize());
+    CUDA(cudaFreeHost(host));
+}
+
 // A variable of the module, set by the host between launches.
 __device__ int factor;
 
@@ -372,6 +392,8 @@ static const Case CASES[] = {
     {"managed-write-no-wait", run_managed_write<false>},
     {"pinned-wait", run_pinned_read<true>},
     {"pinned-no-wait", run_pinned_read<false>},
+    {"pinned-fence-wait", run_fence_and_read<true>},
+    {"pinned-fence-no-wait", run_fence_and_read<false>},
     {"symbol-same-stream", run_symbol<true>},
     {"symbol-other-stream", run_symbol<false>},
     {"bytes-unordered", run_bytes<0>},

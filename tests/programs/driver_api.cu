@@ -438,6 +438,110 @@ static void arrays_and_textures()
     FAILS(cuArrayDestroy(NULL), CUDA_ERROR_INVALID_HANDLE);
 }
 
+static void CUDA_CB double_first(void *numbers)
+{
+    *(unsigned *)numbers *= 2;
+}
+
+// One after the other: a fill, a kernel, a copy to the host, a host function. The copy and the kernel are changed later.
+static void graphs()
+{
+    CUgraph graph, clone;
+    CUgraphExec run;
+    CUgraphNode nodes[4], found[4], copied;
+    CUgraphNodeType type;
+    CUmodule module;
+    CUfunction scale;
+    CUdeviceptr data;
+    size_t count = 4;
+    unsigned n = N;
+    void *arguments[] = {&data, &n};
+    DRIVER(cuModuleLoadData(&module, PTX));
+    DRIVER(cuModuleGetFunction(&scale, module, "scale"));
+    DRIVER(cuMemAlloc(&data, sizeof host));
+    DRIVER(cuGraphCreate(&graph, 0));
+    const CUDA_MEMSET_NODE_PARAMS fill = {data, 0, 7, 4, N, 1};
+    CUDA_KERNEL_NODE_PARAMS kernel = {scale, 4, 1, 1, 32, 1, 1, 0, arguments, NULL, NULL, NULL};
+    CUDA_MEMCPY3D copy = {};
+    copy.srcMemoryType = CU_MEMORYTYPE_DEVICE, copy.srcDevice = data;
+    copy.dstMemoryType = CU_MEMORYTYPE_HOST, copy.dstHost = host;
+    copy.WidthInBytes = sizeof host, copy.Height = copy.Depth = 1;
+    const CUDA_HOST_NODE_PARAMS call = {double_first, host};
+    DRIVER(cuGraphAddMemsetNode(&nodes[0], graph, NULL, 0, &fill, NULL));
+    DRIVER(cuGraphAddKernelNode(&nodes[1], graph, &nodes[0], 1, &kernel));
+    DRIVER(cuGraphAddMemcpyNode(&nodes[2], graph, NULL, 0, &copy, NULL));
+    DRIVER(cuGraphAddDependencies(graph, &nodes[1], &nodes[2], NULL, 1));
+    DRIVER(cuGraphAddHostNode(&nodes[3], graph, &nodes[2], 1, &call));
+    DRIVER(cuGraphGetNodes(graph, found, &count));
+    CHECK(count == 4);
+    DRIVER(cuGraphNodeGetType(nodes[2], &type));
+    CHECK(type == CU_GRAPH_NODE_TYPE_MEMCPY);
+    DRIVER(cuGraphKernelNodeGetParams(nodes[1], &kernel));
+    CHECK(kernel.func == scale && kernel.gridDimX == 4 && kernel.blockDimX == 32);
+    DRIVER(cuGraphMemcpyNodeGetParams(nodes[2], &copy));
+    CHECK(copy.srcDevice == data && copy.dstHost == host && copy.WidthInBytes == sizeof host);
+    DRIVER(cuGraphInstantiate(&run, graph, 0));
+    DRIVER(cuGraphLaunch(run, 0));
+    DRIVER(cuCtxSynchronize());
+    CHECK(host[0] == 2 * host[1] && host[1] == host[N - 1] && host[1] % 7 == 0 && host[1] > 0);
+
+    copy.WidthInBytes = 4, copy.srcXInBytes = 4 * (N - 1);
+    kernel.gridDimX = 1; // the elements above 31 remain 7
+    host[0] = host[1] = 0;
+    DRIVER(cuGraphExecKernelNodeSetParams(run, nodes[1], &kernel));
+    DRIVER(cuGraphExecMemcpyNodeSetParams(run, nodes[2], &copy, NULL));
+    DRIVER(cuGraphLaunch(run, 0));
+    DRIVER(cuCtxSynchronize());
+    CHECK(host[0] == 14 && host[1] == 0);
+    DRIVER(cuGraphClone(&clone, graph));
+    DRIVER(cuGraphNodeFindInClone(&copied, nodes[2], clone));
+    DRIVER(cuGraphDestroyNode(copied));
+    DRIVER(cuGraphGetEdges(clone, NULL, NULL, NULL, &count));
+    CHECK(count == 1);
+    DRIVER(cuGraphExecDestroy(run));
+    DRIVER(cuGraphDestroy(clone));
+    DRIVER(cuGraphDestroy(graph));
+    copy.srcMemoryType = CU_MEMORYTYPE_ARRAY;
+    FAILS(cuGraphMemcpyNodeSetParams(nodes[2], &copy), CUDA_ERROR_NOT_SUPPORTED);
+    DRIVER(cuMemFree(data));
+    DRIVER(cuModuleUnload(module));
+}
+
+static void pools()
+{
+    CUmemoryPool pool, before;
+    CUmemPoolProps properties = {};
+    CUdeviceptr data;
+    cuuint64_t used = 0, kept = 1 << 20;
+    properties.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
+    properties.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+    DRIVER(cuMemPoolCreate(&pool, &properties));
+    DRIVER(cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &kept));
+    DRIVER(cuMemAllocFromPoolAsync(&data, sizeof host, pool, 0));
+    DRIVER(cuMemPoolGetAttribute(pool, CU_MEMPOOL_ATTR_USED_MEM_CURRENT, &used));
+    CHECK(used >= sizeof host);
+    DRIVER(cuMemsetD32Async(data, 5, N, 0));
+    CHECK(first_of(data) == 5);
+    DRIVER(cuMemFreeAsync(data, 0));
+    DRIVER(cuDeviceGetMemPool(&before, 0));
+    DRIVER(cuDeviceSetMemPool(0, pool));
+    DRIVER(cuDeviceSetMemPool(0, before));
+    DRIVER(cuDeviceGetDefaultMemPool(&before, 0));
+    FAILS(cuMemPoolDestroy(before), CUDA_ERROR_INVALID_VALUE);
+    CUstream stream;
+    CUcontext context;
+    DRIVER(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    DRIVER(cuCtxPopCurrent(&context)); // a stream implies its context
+    DRIVER(cuMemAllocFromPoolAsync(&data, sizeof host, pool, stream));
+    DRIVER(cuMemFreeAsync(data, stream));
+    FAILS(cuMemAllocFromPoolAsync(&data, sizeof host, pool, 0), CUDA_ERROR_INVALID_CONTEXT);
+    DRIVER(cuCtxPushCurrent(context));
+    DRIVER(cuStreamDestroy(stream));
+    DRIVER(cuMemPoolTrimTo(pool, 0));
+    DRIVER(cuMemPoolDestroy(pool));
+    FAILS(cuDeviceGetMemPool(&before, 7), CUDA_ERROR_INVALID_DEVICE);
+}
+
 static void names()
 {
     const char *text;
@@ -467,6 +571,8 @@ int main()
     ways_to_load();
     memory();
     arrays_and_textures();
+    graphs();
+    pools();
     names();
     DRIVER(cuDevicePrimaryCtxRelease(0));
     DRIVER(cuCtxPopCurrent(&current));

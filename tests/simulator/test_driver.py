@@ -241,3 +241,15 @@ def test_a_program_of_cuda_3_finds_its_calls_by_name(tmp_path):
     result = run(program, LD_LIBRARY_PATH=str(SIM))
     assert (result.returncode, result.stdout) == (1, "100 100.5 101 101.5 102 102.5 103 103.5 cuTexRefCreate: 801\n"), result.stderr
     assert result.stderr == "simulator: it has no cuTexRefCreate\n"
+
+
+@pytest.mark.skipif(not (ROOT / "build/numba/bin/python").exists(), reason="Numba is not installed as docs/drywarp.md does")
+@pytest.mark.parametrize("argument", ["wrong", "right"])
+def test_numba_runs_on_the_library(argument):
+    """Broken: a kernel written in Python does not run, its data race is missed, or the report has no Python line."""
+    toolkit = next((ROOT / "build/numba/lib").glob("python3*/site-packages/nvidia/cu13"))
+    result = run(ROOT / "build/numba/bin/python", ROOT / "tests/simulator/numba_sum.py", argument, LD_LIBRARY_PATH=str(SIM), CUDA_HOME=str(toolkit), SIM_CHECK="1")
+    if argument == "right":
+        assert (result.returncode, result.stdout) == (0, "1024.0\n"), result.stderr
+    else:
+        assert result.returncode == 88 and "numba_sum.py:20: 4-byte read" in result.stderr and "sums[t] += sums[t + half]" in result.stderr, result.stderr

@@ -104,6 +104,15 @@ def test_replacements_of_nvidias_libraries(library):
         assert f"--> tests/simulator/{library}.cu:" in result.stderr and "libraries/" not in result.stderr, (mistake, result.stderr)
 
 
+@unsanitized
+def test_the_management_library(tmp_path):
+    """Broken: a program that asks NVML for its device and memory is not linked, gets wrong answers, or gets a made-up power."""
+    result = make("-s", "sim", "FILE=tests/simulator/nvml.cu", "FLAGS=-O0 -lnvidia-ml")
+    assert result.returncode == 0 and "NVML: the simulator's own" in result.stdout, result.stderr
+    result = subprocess.run([ROOT / "build/sim/programs/tests/simulator/nvml"], capture_output=True, text=True)
+    assert (result.returncode, result.stdout, result.stderr) == (0, "PASS\n", "")
+
+
 def test_what_two_files_define_is_named(tmp_path):
     """Broken: two files that both define main, or the same function, get a page of linker errors."""
     (tmp_path / "one.cpp").write_text("int size() { return 1; }\nint main() {}\n")

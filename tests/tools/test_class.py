@@ -192,7 +192,7 @@ def test_results_for_gradescope(tmp_path):
 def test_platforms_names(tmp_path):
     """Broken: what macOS, Jupyter, Canvas or Moodle adds becomes a student or a program, .CU or a zip file counts as nothing, or a zip file writes elsewhere."""
     for name in ("__MACOSX/._x.cu", "anna/._reduce.cu", "anna/reduce.CU", "anna/.ipynb_checkpoints/reduce-checkpoint.cu", "bellben_123_77_reduce.cu", "bellben_LATE_123_78_part.cu",
-                 "Carl Dorn_9_assignsubmission_file_/reduce.cu", "empty/notes.txt"):
+                 "Carl Dorn_9_assignsubmission_file_/reduce.cu", "Carl Dorn_9_assignsubmission_onlinetext_/text.html", "empty/notes.txt"):
         (tmp_path / "in" / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "in" / name).write_text("text")
     with zipfile.ZipFile(tmp_path / "in/eva.zip", "w") as archive:
@@ -224,11 +224,23 @@ def test_a_roster(tmp_path, capsys):
         assert ["Ben Bell", "123", "", "bb1", "", "100"] in list(csv.reader(file))
     with zipfile.ZipFile(tmp_path / "out/moodle-feedback.zip") as archive:
         assert archive.namelist() == ["Carl Dorn_9_assignsubmission_file_/feedback.html"]
+    assert [student.id for student in classroom.students_of(answers)] == ["123", "9", "", ""], "Canvas imports by its id"
     assert said == ["someone: not in the roster", "2 of 4 students: data race in shared memory"]
     (tmp_path / "other.csv").write_text("name\nx\n")
     with pytest.raises(SystemExit):
         submissions.read_roster(tmp_path / "other.csv")
     assert "login, name, id" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name, file", [
+    ("Anna J. Berg_7_assignsubmission_file/a.cu", "Anna J. Berg_7_assignsubmission_file/feedback.html"),  # Moodle 4
+    ("Anna Berg_7_assignsubmission_file_/hw/a.cu", "Anna Berg_7_assignsubmission_file_/feedback.html"),  # Moodle 3
+    ("Anna Berg_7_assignsubmission_file_a.cu", "Anna Berg_7_assignsubmission_file_feedback.html"),  # downloaded without folders
+    ("Anna Berg_7_assignsubmission_file_a.zip/a.cu", "Anna Berg_7_assignsubmission_file_feedback.html"),
+    ("Participant 7_7_assignsubmission_file/", "Participant 7_7_assignsubmission_file/feedback.html"), ("bergann_12_7_a.cu", "")])
+def test_feedback_goes_where_moodle_finds_it(name, file):
+    """Broken: a student whose name has a point, or whose file Moodle did not put in a folder, gets no feedback."""
+    assert classroom.feedback_file(name) == file
 
 
 def test_a_copied_step_is_reported():
@@ -240,9 +252,10 @@ def test_a_copied_step_is_reported():
     assert similar.most_similar(own, ROOT) == (0, "")
 
 
-def test_what_the_simulator_does_not_support_is_not_judged():
+def test_what_the_simulator_does_not_support_is_not_judged(tmp_path):
     """Broken: a program is called wrong, and gets no points, because the simulator lacks what it uses."""
-    session = types.SimpleNamespace(end=lambda: (1, judging.UNSUPPORTED), findings=lambda: [], said=lambda which: ["other", "simulator: no such instruction"], limit=9)
+    session = types.SimpleNamespace(end=lambda: (1, judging.UNSUPPORTED), findings=lambda: [], folder=tmp_path, limit=9)
+    (tmp_path / "device.txt").write_text("other\nsimulator: no such instruction\n")
     answer = verdicts.Answer("a.cu", built=True, sizes={1: "the program ended"})
     judging.finish(session, answer)
     assert answer.verdict == "not judged" and classroom.points(answer) == "" and classroom.cause(answer).endswith("does not support this program: no such instruction")

@@ -68,6 +68,14 @@ def test_warnings_are_errors_only_if_strict(drywarp, tmp_path):
         assert [one["level"] for one in json.loads((tmp_path / "found.sarif").read_text())["runs"][0]["results"]] == [level]
 
 
+def test_a_link_keeps_its_name(drywarp, tmp_path):
+    """Broken: drywarp runs the file that a link names instead of the link, so that the python of a virtual environment is the system's."""
+    (tmp_path / "target").write_text("#!/bin/sh\necho $0\n")
+    (tmp_path / "target").chmod(0o755)
+    (tmp_path / "link").symlink_to("target")
+    assert drywarp("run", "./link").stdout == f"{tmp_path}/link\n"
+
+
 def test_options_become_settings(drywarp, tmp_path):
     """Broken: drywarp ignores the kernel filter, the suppressions or the time limit."""
     (tmp_path / "known").write_text("race-shared:*/race.cu\n")

@@ -9,7 +9,7 @@ import zipfile
 
 import pytest
 
-from drywarp.judge import check, compiling, contract, exercise, judging, sandbox, shapes, submissions, verdicts, words
+from drywarp.judge import check, compiling, contract, exercise, judging, sandbox, scratch, session, shapes, submissions, verdicts, words
 from drywarp.learn import judge as learn
 
 from tests.support import LINK, ROOT, SIM, nvcc, unsanitized
@@ -129,9 +129,9 @@ def test_a_step_gets_unknown_sizes():
 def test_what_was_not_run_is_no_pass(monkeypatch):
     """Broken: a program that uses up the time before the runs in other orders passes without them."""
     now = itertools.count()
-    session = types.SimpleNamespace(ended=False)
+    running = types.SimpleNamespace(ended=False)
     monkeypatch.setattr(judging, "time", types.SimpleNamespace(monotonic=lambda: next(now)))
-    monkeypatch.setattr(judging, "Session", lambda *_, **__: session)
+    monkeypatch.setattr(judging, "Session", lambda *_, **__: running)
     monkeypatch.setattr(judging, "finish", lambda *_: None)
     monkeypatch.setattr(judging, "one_size", lambda *_: "")
     few = dataclasses.replace(shapes.REDUCE, sizes=(1, 2), orders_at=((1,), (2,), (2,)))
@@ -329,9 +329,44 @@ def test_a_file_cannot_name_another_student():
 def test_headers_of_a_forbidden_library(tmp_path):
     """Broken: a program includes a forbidden library through a macro, or is refused for a header whose name only resembles one."""
     answer = verdicts.Answer("own.cu", dataclasses.replace(shapes.REDUCE, forbidden=("thrust", "cub")), built=True)
-    (tmp_path / "list").write_text("own: own.cu /cuda/include/cubin.h \\\n /cuda/include/cccl/cub/config.cuh\n")
-    compiling.check_includes(tmp_path / "list", answer)
+    (tmp_path / "own.cpp1.ii").write_text('# 1 "/cuda/include/cubin.h" 1\n# 1 "/cuda/include/cccl/cub/config.cuh" 1 3\n')
+    compiling.check_preprocessed(tmp_path, "", answer)
     assert answer.verdict == "does not build" and "headers of cub" in answer.said[0]
+
+
+# Of the honest kernel, the header uses the name that the task forbids.
+NAMED = """
+#include <cooperative_groups/reduce.h>
+namespace cg = cooperative_groups;
+#define HASH #
+DEFINE
+__global__ void add(const float *in, float *out, long long n)
+{
+    if (threadIdx.x == 0)
+        CALL(out, blockIdx.x || n == 0 ? 0 : in[0]);
+}
+"""
+
+
+@pytest.mark.parametrize("define, call, said", [("", "atomicExch", ""), ("#define JOIN(a, b) a##b", "JOIN(atomic, Add)", "has atomicAdd"),
+                                                ("HASH define JOIN(a, b) a##b", "JOIN(atomic, Add)", "generates a directive")], ids=["honest", "joined", "generated"])
+def test_a_forbidden_name_in_parts(tmp_path, define, call, said):
+    """Broken: a program has a forbidden name that a macro joins from two parts, or one that a macro defines; or a header may not have it."""
+    (tmp_path / "own.contract").write_text(CONTRACT + "\nforbid = atomicAdd")
+    answer = verdicts.Answer("own.cu", contract.read(tmp_path / "own.contract"))
+    (tmp_path / "own.cu").write_text(NAMED.replace("DEFINE", define).replace("CALL(", f"{call}("))
+    with scratch.folder() as folder:
+        (folder / "program").mkdir()
+        compiling.build(tmp_path / "own.cu", folder / "program", options(answer.shape), answer)
+    assert answer.built == (not said) and (not said or said in answer.said[0]), answer.said
+
+
+def test_a_limit_of_none_holds_at_all_sizes():
+    """Broken: a kernel for which atomic operations are forbidden uses them at sizes at which no goal is checked."""
+    answer = verdicts.Answer("own.cu", dataclasses.replace(shapes.REDUCE, goals_at=(shapes.COUNTED_AT,), limits={"atomics": 0, "launches": 1}))
+    for size in (33, 257):
+        judging.count({"atomics": 2, "launches": 3}, size, answer)
+    assert answer.missed == ["2 atomics at n = 33, at most 0"]
 
 
 # ---- Results that are right for the judge's data, calls and counters only
@@ -476,14 +511,38 @@ def test_a_goal_that_was_not_counted_is_missed():
     assert answer.missed == ["the launches were not all counted"]
 
 
-def test_lost_findings_are_no_pass():
+def test_lost_findings_are_no_pass(tmp_path):
     """Broken: a program passes whose device ends before it has written the findings."""
     answer = verdicts.Answer("own.cu", dataclasses.replace(shapes.REDUCE, sizes=(1,)), built=True, sizes={1: ""})
-    judging.finish(types.SimpleNamespace(end=lambda: (0, 70), findings=lambda: [], said=lambda which: []), answer)
+    (tmp_path / "device.txt").write_text("")
+    judging.finish(types.SimpleNamespace(end=lambda: (0, 70), findings=lambda: [], folder=tmp_path), answer)
     assert answer.verdict == "findings" and "status 70" in str(answer.findings)
     verdict = learn.Verdict()
-    learn.finish(types.SimpleNamespace(end=lambda: "", lost_findings=True, printed=lambda: [], findings=lambda: []), verdict)
+    learn.finish(types.SimpleNamespace(end=lambda: "", lost_findings=True, unjudged="", printed=lambda: [], findings=lambda: []), verdict)
     assert not verdict.is_right
+
+
+FORGED = """#include <cooperative_groups.h>
+__global__ void sum(const float *in, float *out)
+{
+    cooperative_groups::this_thread_block().sync();
+    const long long first = blockIdx.x * 256ll + threadIdx.x;
+    float sum = in[first];
+    for (int lanes = 16; lanes; lanes /= 2)
+        sum += __shfl_down_sync(~0u, sum, lanes);
+    FINISH
+}
+"""
+
+
+def test_a_forged_library_does_not_solve_an_exercise(tmp_path):
+    """Broken: an exercise is solved by a kernel whose race passes as one of cooperative groups, by .loc; also in a program that prints much before."""
+    finish = RESERVED.replace("st.shared.f32", ".loc 2 1 1\\nst.shared.f32").replace("ld.shared.u32", ".loc 2 1 1\\nld.shared.u32").replace("atomicAdd(out,", "atomicAdd(out + blockIdx.x,")
+    alone = finish.replace("atomicAdd(out + blockIdx.x, sum)", "all += sum").replace("unsigned base;", "unsigned base;\n    float all = 0;") + "\n    if (threadIdx.x == 0)\n        out[blockIdx.x] = all;"
+    answer, said = judged(tmp_path, FORGED.replace("FINISH", alone), exercise.OfExercise(exercise.find("19")), exercise.judged)
+    assert answer.verdict == "not judged", said
+    (tmp_path / "said.txt").write_text("x\n" * 99999 + f"simulator: {session.EXCUSED}, and so on\n")
+    assert session.why_not_judged(0, tmp_path / "said.txt") and session.why_not_judged(session.UNSUPPORTED, tmp_path / "said.txt")
 
 
 def test_a_forged_library_is_not_judged(tmp_path):

@@ -10,13 +10,14 @@ enum { SECTOR_BYTES = 32 };
 enum { PATTERNS = 256, REMAINDERS = SECTOR_BYTES, UNKNOWN_COST = 0xff };
 
 // The loads or stores of an instruction that skip Observer.access: those in `allocation` whose first lane's address is from
-// `first` to `last`. Loads qualify if all of their lines are fully written (Allocation.fully_written), stores if
+// `first` to `last`. Loads qualify if all of their lines are fully written, stores if
 // Observer.fast_store returns true.
 typedef struct FastPath {
     struct Allocation *allocation; // NULL: unused
     uint64_t first, last;          // if first > last, every access calls the observer
-    const uint32_t *fully_written; // Allocation.fully_written; NULL: the observer ignores all of these loads
-    uint32_t generation;           // the launch (LaunchClocks.generation) in which the lines must be fully written; 0: any
+    const uint32_t *fully_written; // for each line: the generation in which loads need no call, or 0; NULL: the observer ignores all of these loads
+    uint32_t generation;           // the value that entries of `fully_written` must have; 0: any but 0
+    const atomic_uint *last_write_generation; // of the allocation: if it is `generation`, non-coherent loads need a call; NULL: not compared
     const atomic_uint *users;      // the operation that used each line last; NULL: not compared
     uint32_t user;                 // the value that the entries of `users` must have
     uint64_t first_line;           // 1 + the first lane's line when all lines were last found fully written; or 0

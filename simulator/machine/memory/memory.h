@@ -34,9 +34,9 @@ typedef struct Granule { // SIM_GRANULE bytes of RESERVED_MEMORY
     uint32_t readers, writers;       // masks of the devices with these access rights
 } Granule;
 
-// Owned by the list of allocations.c, which frees it. The list and all fields are guarded by the lock of lock.c, which a
+// Owned by allocations.c, which frees it. The list and all fields are guarded by the lock of lock.c, which a
 // launch holds. Its workers read the list and may write two things: last_writer, by the block whose predecessors have all
-// ended, and shadow lines, each with its own lock (ShadowLine.busy).
+// ended, and the checker's state, which has its own locks.
 typedef struct Allocation {
     uint64_t address;
     uint8_t *memory; // host address
@@ -52,18 +52,12 @@ typedef struct Allocation {
     cudaMemPool_t pool;             // or NULL
     int device;                     // current device at creation
     uint32_t accessible_by;         // devices whose kernels may access it, one bit each
-    struct ShadowLine *lines;       // shadow memory of the checker; NULL: not accessed yet
-    uint32_t *fully_written;        // for each shadow line: 0, FULLY_WRITTEN, or the launch in which reads need no more recording;
-                                    // allocated with `lines`
-    atomic_bool has_overflow_lines; // some lines have a ShadowOverflow
-    atomic_uint last_write_generation; // LaunchClocks.generation of the last kernel that wrote to it
     size_t row_bytes, row_pitch;    // of pitched memory (cudaMallocPitch); otherwise 0
     const char *call;               // name of the API call that created it, or NULL
     int call_number;                // ordinal of that call among the calls of this function
     int allocation_stack, free_stack; // call sites of checker/host_lines.c, or 0
-    uint8_t *undefined_bytes[2];    // checker/undefined_copies.c: one bit for each byte; or NULL
-    struct Uses *uses;              // checker/memory_uses.c: accesses by host and device; or NULL
-    struct Shadow *shadow;          // checker/dynamic_parallelism.c; or NULL
+    struct AllocationCheck *check;  // the checker's state; NULL: not checked
+    bool records_uses;              // the observer gets all accesses of kernels: Observer.access_host_shared
     struct CachedDigest *cached_digests; // runtime/work/state.c; allocated with malloc, or NULL
 } Allocation;
 
@@ -93,14 +87,19 @@ bool sim_allocate_variable(Variable *v); // assigns its address; false: out of m
 void sim_free_variable(const Variable *v);
 void sim_register_memory(void *pointer, size_t bytes, MemoryKind kind); // memory that the simulator did not allocate
 void sim_unregister_memory(void *pointer);
-// The allocation with the highest start address at or below this address, or NULL.
-Allocation *sim_allocation_at(uint64_t address);
-Allocation *sim_allocation_above(uint64_t address); // the next one after the address, or NULL
 const FreedAllocation *sim_freed_at(uint64_t address); // the allocation freed last that held the address, or NULL
-void sim_reset_writers(void);
 size_t sim_allocated_bytes(void);
 enum { SIM_DEFAULT_HEAP_LIMIT = 8 << 20 }; // default limit of malloc in kernels, in bytes
 bool sim_set_heap_limit(size_t bytes); // false: a kernel has already called malloc
+
+// ---- allocation_list.c: all allocations by address
+
+// The allocation with the highest start address at or below this address, or NULL.
+Allocation *sim_allocation_at(uint64_t address);
+Allocation *sim_allocation_above(uint64_t address); // the next one after the address, or NULL
+void sim_list_allocation(Allocation *a); // adds it
+void sim_unlist_allocation(const Allocation *a);
+void sim_reset_writers(void); // of all allocations: sets last_writer to 0
 
 // ---- ranges.c: address ranges of allocations
 
@@ -116,17 +115,22 @@ void sim_free_range(uint64_t address, uint8_t *memory, size_t bytes, bool may_be
 bool sim_in_device_range(const void *pointer); // memory that the host must not access
 bool sim_in_shared_range(const void *pointer); // memory that host and device may access
 void *sim_memory_at(const void *pointer);      // the host address of a pointer that the program uses
-
-// ---- faults.c: SIGSEGV handler for host accesses to device memory
-
-bool sim_handle_faults(void);  // installs it; faults are passed to the observer
-bool sim_handles_faults(void); // false: the program has installed its own handler
+// False: the program has replaced the handler that passes the host's faulting accesses to the observer.
+bool sim_handles_faults(void);
 
 // ---- spaces.c: address spaces; all accesses of kernels
 
 enum { SHARED_WINDOW_BIT = 60, LOCAL_WINDOW_BIT = 61 };
 #define SHARED_WINDOW (1ull << SHARED_WINDOW_BIT) // generic addresses of shared memory
 #define LOCAL_WINDOW (1ull << LOCAL_WINDOW_BIT)
+
+// Distributed shared memory: from this bit on, a shared-memory address holds the rank of its block in the cluster plus 1, or 0
+// for the executing block. Shared memory of a block is smaller than 2^24 bytes.
+enum { RANK_BIT = 24 };
+static inline bool sim_has_block_rank(uint64_t address)
+{
+    return address >> RANK_BIT != 0;
+}
 
 // ACCESS_ASYNC_...: by asynchronous copies, whose writes become visible after a wait.
 typedef enum AccessKind { ACCESS_READ, ACCESS_WRITE, ACCESS_ATOMIC, ACCESS_ASYNC_READ, ACCESS_ASYNC_WRITE } AccessKind;

@@ -1,6 +1,6 @@
 // ranges.c: allocates from two address ranges, which are reserved once.
 //
-// Pages at device addresses have no access rights, so a host access to them faults (faults.c). The contents are in other pages, at
+// Pages at device addresses have no access rights, so a host access to them faults, which is passed to the observer. The contents are in other pages, at
 // a constant distance. Memory shared by host and device is mapped at both addresses, so that the simulator can access it
 // while the checker protects the host's pages.
 //
@@ -10,7 +10,7 @@
 //
 // A host without virtual memory cannot reserve addresses. There, device addresses are numbers outside of host memory, and
 // each allocation has its own memory.
-#include "machine/memory/memory.h"
+#include "machine/observer.h"
 #include "base/platform.h"
 
 #include <stdlib.h>
@@ -64,6 +64,32 @@ static void unshare_after_fork(void)
     sim_free_zeroed(saved, shared_range.mapped);
 }
 
+// ---- Host accesses
+
+bool sim_in_device_range(const void *pointer)
+{
+    return (uint64_t)(uintptr_t)pointer - device_range.begin < device_range.end - device_range.begin;
+}
+
+bool sim_in_shared_range(const void *pointer)
+{
+    return reserved && (uint64_t)(uintptr_t)pointer - shared_range.begin < shared_range.end - shared_range.begin;
+}
+
+// Runs synchronously on the faulting thread, so the observer may print.
+static bool explain_fault(const void *address, bool writes, const void *instruction, bool is_last)
+{
+    return (sim_in_device_range(address) || sim_in_shared_range(address)) && sim_observer.host_access &&
+           sim_observer.host_access((uint64_t)(uintptr_t)address, writes, instruction, is_last);
+}
+
+bool sim_handles_faults(void)
+{
+    return sim_owns_fault_handler();
+}
+
+// ---- Reservation
+
 static bool reserve_ranges(void)
 {
     const size_t bytes =
@@ -75,7 +101,7 @@ static bool reserve_ranges(void)
         return false;
     set_range(&device_range, addresses, memory, bytes, POISON);
     set_range(&shared_range, shared, shared_memory, bytes, 0);
-    return sim_after_fork_in_child(unshare_after_fork) && sim_handle_faults();
+    return sim_after_fork_in_child(unshare_after_fork) && sim_install_fault_handler(explain_fault);
 }
 
 static bool ensure_reserved(void)
@@ -287,16 +313,6 @@ void sim_free_range(uint64_t address, uint8_t *memory, size_t bytes, bool may_be
         memset(memory + (to - address), fill, end - to);
     sim_reset_pages(memory + (int64_t)(from - address), to - from);
     protect_freed_pages(address, bytes);
-}
-
-bool sim_in_device_range(const void *pointer)
-{
-    return (uint64_t)(uintptr_t)pointer - device_range.begin < device_range.end - device_range.begin;
-}
-
-bool sim_in_shared_range(const void *pointer)
-{
-    return reserved && (uint64_t)(uintptr_t)pointer - shared_range.begin < shared_range.end - shared_range.begin;
 }
 
 void *sim_memory_at(const void *pointer)

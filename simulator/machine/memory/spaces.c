@@ -207,6 +207,42 @@ static void set_pointers(Access *access, uint64_t origin, size_t lane_bytes)
     FOR_EACH_LANE(access->pointer[l] = (uint8_t *)(uintptr_t)(origin + access->address[l] + (uint64_t)l * lane_bytes))
 }
 
+// A host pointer to a lane's bytes at a shared-memory address with a rank. Ends the launch if the address is invalid or the
+// block has ended.
+static uint8_t *cluster_pointer(Warp *w, const Instr *i, int lane, uint64_t address, size_t bytes)
+{
+    const Block *b = w->block;
+    const uint64_t rank = (address >> RANK_BIT) - 1, offset = address & ((1u << RANK_BIT) - 1);
+    const size_t size = b->launch->shared_bytes;
+    char what[500];
+    if (rank >= b->launch->cluster_blocks && b->launch->cluster_blocks <= 1 && b->launch->vector_clocks &&
+        sim_observer.describe_shared_address(b->launch, i, address, what, sizeof what)) // a negative index looks like a rank
+        sim_fault(w, i, lane, cudaErrorIllegalAddress, "%s", what);
+    if (rank >= b->launch->cluster_blocks)
+        sim_fault(w, i, lane, cudaErrorIllegalAddress, "%zu bytes at 0x%llx of shared memory, which "
+                  "belongs to no block of the cluster",
+                  bytes, (unsigned long long)address);
+    if (!(i->flags & WITHIN_CLUSTER))
+        sim_fault(w, i, lane, cudaErrorIllegalAddress,
+                  "address 0x%llx is in another block's shared memory, but this "
+                  "instruction accesses only its own block's",
+                  (unsigned long long)address);
+    if (bytes > size || offset > size - bytes)
+        sim_fault(w, i, lane, cudaErrorIllegalAddress, "%zu bytes at 0x%llx of the shared memory of block "
+                  "%llu of the cluster, which has %zu bytes",
+                  bytes, (unsigned long long)offset, (unsigned long long)rank, size);
+    if (b->cluster[rank]->live_threads == 0)
+        sim_fault(w, i, lane, cudaErrorIllegalAddress,
+                  "the shared memory of block %llu of the cluster, which has exited\ncall cluster.sync() in all blocks after the last access", (unsigned long long)rank);
+    return b->cluster[rank]->shared + offset;
+}
+
+// The block with the rank in the address, which cluster_pointer must have accepted.
+static Block *block_of_address(const Warp *w, uint64_t address)
+{
+    return w->block->cluster[(address >> RANK_BIT) - 1];
+}
+
 // Translates shared-memory addresses, which may contain the rank of a block of the cluster.
 static void translate_cluster_shared(Warp *w, const Instr *i, Access *access)
 {
@@ -218,9 +254,9 @@ static void translate_cluster_shared(Warp *w, const Instr *i, Access *access)
         if (address % access->alignment || (!has_rank && (access->bytes > size || address > size - access->bytes)))
             report_invalid_access(w, i, access, l);
         access->pointer[l] =
-            has_rank ? sim_cluster_pointer(w, i, l, address, access->bytes) : w->block->shared + address;
+            has_rank ? cluster_pointer(w, i, l, address, access->bytes) : w->block->shared + address;
         if (is_block_checked(w->block))
-            sim_observer.access(w, i, access, 1u << l, has_rank ? sim_block_of_address(w, address) : w->block, NULL);
+            sim_observer.access(w, i, access, 1u << l, has_rank ? block_of_address(w, address) : w->block, NULL);
     }
 }
 
@@ -269,7 +305,7 @@ static inline void record_use(Warp *w, const Instr *i, const Access *access, uin
         __atomic_store_n(&w->last_allocation->last_reading_launch, launch->number, __ATOMIC_RELAXED);
     if (launch->block_concurrency == ORDERED_EFFECTS)
         order_block(w, access->kind);
-    if (w->last_allocation->uses && launch->records_host_shared_accesses)
+    if (w->last_allocation->records_uses && launch->records_host_shared_accesses)
         sim_observer.access_host_shared(w, i, access, mask);
     if (launch->checks_child_grids)
         sim_observer.access_in_nested_grid(w, i, access, mask);

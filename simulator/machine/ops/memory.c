@@ -270,8 +270,8 @@ static bool load_fast(Warp *w, const Instr *i)
     if (sectors == UNKNOWN_COST || !is_fully_written(w->block, pattern, first))
         return false;
     const FastPath *fast_path = &pattern->fast_path;
-    if (i->flags & READ_ONLY && fast_path->generation &&
-        atomic_load_explicit(&fast_path->allocation->last_write_generation, memory_order_relaxed) == fast_path->generation)
+    if (i->flags & READ_ONLY && fast_path->last_write_generation &&
+        atomic_load_explicit(fast_path->last_write_generation, memory_order_relaxed) == fast_path->generation)
         return false;
     w->block->counters.global_load_requests++;
     w->block->counters.global_load_sectors += sectors;

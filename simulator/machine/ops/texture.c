@@ -10,6 +10,11 @@
 
 enum { OUTSIDE = -1 };
 
+const TextureShape sim_texture_shapes[TEXTURE_SHAPES] = {
+    {"1d", 1, false, false, "f"},   {"2d", 2, false, false, "ff"},     {"3d", 3, false, false, "ffff"},
+    {"a1d", 1, true, false, "if"},  {"a2d", 2, true, false, "ifff"},   {"cube", 2, false, true, "ffff"},
+    {"acube", 2, true, true, "ifff"}};
+
 // ---- Objects
 
 static const uint32_t *lanes_at(const Warp *w, uint32_t offset)

@@ -6,11 +6,6 @@
 
 enum { MAX_COORDINATES = 4, MAX_BYTES = 16 };
 
-const TextureShape sim_texture_shapes[TEXTURE_SHAPES] = {
-    {"1d", 1, false, false, "f"},   {"2d", 2, false, false, "ff"},     {"3d", 3, false, false, "ffff"},
-    {"a1d", 1, true, false, "if"},  {"a2d", 2, true, false, "ifff"},   {"cube", 2, false, true, "ffff"},
-    {"acube", 2, true, true, "ifff"}};
-
 #define COUNT_OF(list) ((int)(sizeof(list) / sizeof *(list)))
 
 static const char *const CHANNEL_NAMES[] = {"r", "g", "b", "a"};

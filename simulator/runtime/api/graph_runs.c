@@ -137,11 +137,11 @@ static cudaError_t run_kernel(const KernelParams *k)
 {
     KernelLaunch launch = {NULL, NULL, k->grid, k->block, k->dynamic_shared_bytes, k->arguments, k->is_cooperative, {0, 0, 0}};
     sim_note_launch_attempt();
-    const cudaError_t error = sim_check_launch(k->host_function, k->grid, k->block, k->dynamic_shared_bytes, k->arguments,
-                                               k->is_cooperative, launch.cluster);
+    cudaError_t error = sim_find_kernel(k->host_function, &launch.kernel, &launch.function);
+    if (!error)
+        error = sim_check_launch(&launch);
     if (error)
         return error;
-    sim_find_kernel(k->host_function, &launch.kernel, &launch.function);
     sim_set_sticky_error(sim_run_kernel(&launch, graph_call_site));
     return cudaSuccess; // as on a GPU, the next call returns the kernel's error
 }

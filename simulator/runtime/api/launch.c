@@ -118,8 +118,9 @@ static cudaError_t launch_kernel(const void *host_stub, const Configuration *c, 
     BEGIN_CALL();
     sim_note_launch_attempt();
     cudaError_t error = sim_find_kernel(host_stub, &kernel, &f);
+    const KernelLaunch launch = {kernel, f, c->grid, c->block, c->dynamic_shared_bytes, arguments, is_cooperative, c->cluster};
     if (!error)
-        error = sim_check_launch(host_stub, c->grid, c->block, c->dynamic_shared_bytes, arguments, is_cooperative, c->cluster);
+        error = sim_check_launch(&launch);
     if (!error && !is_stream_of_device(c->stream))
         error = cudaErrorInvalidResourceHandle;
     if (error) {
@@ -129,9 +130,7 @@ static cudaError_t launch_kernel(const void *host_stub, const Configuration *c, 
     sim_note_accepted_launch(kernel);
     CAPTURE(c->stream, &(NodeParams){cudaGraphNodeTypeKernel,
                                .kernel = {host_stub, c->grid, c->block, c->dynamic_shared_bytes, is_cooperative, arguments, NULL}});
-    sim_set_sticky_error(sim_run_kernel(&(KernelLaunch){kernel, f, c->grid, c->block, c->dynamic_shared_bytes, arguments, is_cooperative,
-                                             c->cluster},
-                             call_site));
+    sim_set_sticky_error(sim_run_kernel(&launch, call_site));
     return cudaSuccess; // as on a GPU, the next call returns the kernel's error
 }
 

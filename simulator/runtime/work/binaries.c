@@ -1,4 +1,5 @@
-// binaries.c: the program's fat binaries, and the kernels and variables in them.
+// binaries.c: lists the program's fat binaries, and the kernels and variables in them. These functions load no module (loading.c),
+// so that operations of the device may use them.
 #include "runtime/work/binaries.h"
 #include "checker/host_checks.h"
 
@@ -9,45 +10,15 @@ static Binary *binaries; // registered at program start; excludes libraries load
 static Kernel *kernels;
 static Symbol *symbols;
 
-Binary *sim_new_binary(void)
-{
-    Binary *binary = calloc(1, sizeof *binary);
-    if (!binary)
-        sim_die("out of memory: fat binary");
-    return binary;
-}
-
 void sim_register_binary(Binary *binary)
 {
     binary->next = binaries;
     binaries = binary;
 }
 
-Module *sim_module_of(Binary *binary)
+const Binary *sim_registered_binaries(void)
 {
-    Module **module = &binary->modules[sim_current_device];
-    if (!*module && binary->ptx_count)
-        *module = sim_load_ptx(binary->ptx, binary->ptx_count, binary->modules[0]);
-    return *module;
-}
-
-void sim_unload_binary(Binary *binary)
-{
-    for (Kernel **link = &kernels; *link;) {
-        Kernel *k = *link;
-        if (k->binary == binary) {
-            *link = k->next;
-            free(k);
-            sim_add_to_kernel_count(-1);
-        } else {
-            link = &k->next;
-        }
-    }
-    for (int device = SIM_MAX_DEVICES - 1; device >= 0; device--) // the first device's module last, because others share its variables
-        if (binary->modules[device])
-            sim_unload_module(binary->modules[device]);
-    sim_free_arena(&binary->arena);
-    free(binary);
+    return binaries;
 }
 
 Kernel *sim_add_kernel(Binary *binary, const char *name, const void *host_stub)
@@ -62,22 +33,35 @@ Kernel *sim_add_kernel(Binary *binary, const char *name, const void *host_stub)
     return kernels = k;
 }
 
-Variable *sim_variable_of(const Symbol *symbol)
+void sim_remove_kernels(const Binary *binary)
 {
-    const Module *m = sim_module_of(symbol->binary);
-    return m ? sim_find_variable(m->variables, (Slice){symbol->name, strlen(symbol->name)}) : NULL;
+    for (Kernel **link = &kernels; *link;) {
+        Kernel *k = *link;
+        if (k->binary == binary) {
+            *link = k->next;
+            free(k);
+            sim_add_to_kernel_count(-1);
+        } else {
+            link = &k->next;
+        }
+    }
 }
 
-void sim_add_symbol(Binary *binary, const void *host_variable, const char *name, size_t bytes, void **managed)
+void sim_reset_kernels(void)
+{
+    for (Kernel *k = kernels; k; k = k->next) {
+        k->max_dynamic_shared_bytes[sim_current_device] = -1;
+        k->non_portable_clusters[sim_current_device] = false;
+    }
+}
+
+Symbol *sim_new_symbol(Binary *binary, const void *host_variable, const char *name, size_t bytes, void **managed)
 {
     Symbol *s = calloc(1, sizeof *s);
     if (!s)
         sim_die("out of memory: variable");
     *s = (Symbol){host_variable, name, bytes, binary, managed, symbols};
-    symbols = s;
-    const Variable *v = sim_variable_of(s);
-    if (managed && v)
-        *managed = (void *)(uintptr_t)v->address;
+    return symbols = s;
 }
 
 Kernel *sim_kernel_of(const void *host_stub)
@@ -94,8 +78,8 @@ Kernel *sim_kernel_of_code(const Module *module, uint64_t address)
     while (f && (uint64_t)(uintptr_t)f != address)
         f = f->next;
     for (Kernel *k = f && f->is_kernel && f->is_defined ? kernels : NULL; k; k = k->next)
-        if (sim_slice_is(f->name, k->name) && sim_module_of(k->binary) == module) {
-            sim_prepare_function(sim_module_of(k->binary), f);
+        if (sim_slice_is(f->name, k->name) && sim_loaded_module(k->binary) == module) {
+            sim_prepare_function(sim_loaded_module(k->binary), f);
             return k;
         }
     return NULL;
@@ -109,28 +93,10 @@ Kernel *sim_kernel_named(const Binary *binary, const char *name)
     return NULL;
 }
 
-cudaError_t sim_find_kernel(const void *host_stub, Kernel **kernel, const Function **function)
-{
-    *kernel = sim_kernel_of(host_stub);
-    if (!*kernel)
-        return cudaErrorInvalidDeviceFunction;
-    Module *m = sim_module_of((*kernel)->binary);
-    if (!m)
-        return cudaErrorNoKernelImageForDevice;
-    if (m->error[0])
-        return cudaErrorInvalidPtx;
-    Function *f = sim_find_function(m, (Slice){(*kernel)->name, strlen((*kernel)->name)});
-    if (!f || !f->is_defined)
-        return cudaErrorInvalidDeviceFunction;
-    sim_prepare_function(m, f);
-    *function = f;
-    return cudaSuccess;
-}
-
 bool sim_find_variable_at(uint64_t address, const Binary **binary, const Variable **variable)
 {
     for (*binary = binaries; *binary; *binary = (*binary)->next) {
-        const Module *m = (*binary)->modules[sim_current_device];
+        const Module *m = sim_loaded_module(*binary);
         for (*variable = m ? m->variables : NULL; *variable; *variable = (*variable)->next)
             if ((*variable)->address == address && ((*variable)->space == GLOBAL || (*variable)->space == CONST))
                 return true;
@@ -152,15 +118,4 @@ bool sim_in_managed_variable(const void *pointer)
         if (s->managed && (uintptr_t)pointer - (uintptr_t)*s->managed < s->bytes)
             return true;
     return false;
-}
-
-void sim_reset_device_state(void)
-{
-    for (const Binary *b = binaries; b; b = b->next)
-        if (b->modules[sim_current_device])
-            sim_initialise_variables(b->modules[sim_current_device]);
-    for (Kernel *k = kernels; k; k = k->next) {
-        k->max_dynamic_shared_bytes[sim_current_device] = -1;
-        k->non_portable_clusters[sim_current_device] = false;
-    }
 }

@@ -19,7 +19,7 @@ static void report_use(const void *pointer, size_t bytes, UseKind kind)
 {
     const uint64_t address = (uint64_t)(uintptr_t)pointer;
     const Allocation *a = sim_allocation_at(address);
-    if (!a || !a->uses || address - a->address >= a->bytes)
+    if (!a || !a->records_uses || address - a->address >= a->bytes)
         return;
     if (sim_use_conflicts(a, address, bytes, kind))
         sim_note_conflict(a, address, bytes, kind);

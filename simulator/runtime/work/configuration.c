@@ -164,23 +164,19 @@ cudaError_t sim_check_configuration(const Kernel *kernel, const Function *f, dim
     return error;
 }
 
-cudaError_t sim_check_launch(const void *host_stub, dim3 grid, dim3 block, size_t dynamic_shared_bytes, void **arguments,
-                             bool is_cooperative, dim3 cluster)
+cudaError_t sim_check_launch(const KernelLaunch *l)
 {
-    Kernel *kernel;
-    const Function *f;
-    cudaError_t error = sim_find_kernel(host_stub, &kernel, &f);
+    const Function *f = l->function;
+    cudaError_t error = check_grid_and_block(f, l->grid, l->block);
     if (!error)
-        error = check_grid_and_block(f, grid, block);
+        error = check_shared(l->kernel, f, l->dynamic_shared_bytes);
     if (!error)
-        error = check_shared(kernel, f, dynamic_shared_bytes);
+        error = check_cluster(l->kernel, f, l->grid, l->cluster);
     if (!error)
-        error = check_cluster(kernel, f, grid, cluster);
-    if (!error)
-        error = check_cluster_fits(f, block, dynamic_shared_bytes, cluster);
-    if (!error && !has_all_arguments(f, arguments))
+        error = check_cluster_fits(f, l->block, l->dynamic_shared_bytes, l->cluster);
+    if (!error && !has_all_arguments(f, l->arguments))
         error = reject(f, cudaErrorInvalidValue, "an argument is missing");
-    if (!error && is_cooperative)
-        error = check_cooperative(f, grid, block, dynamic_shared_bytes);
+    if (!error && l->is_cooperative)
+        error = check_cooperative(f, l->grid, l->block, l->dynamic_shared_bytes);
     return error;
 }

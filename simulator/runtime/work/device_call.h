@@ -53,7 +53,7 @@ typedef struct Call { // one lane's call of a device runtime function
     Grid *grid;
 } Call;
 
-// ---- device_runtime.c
+// ---- device_call.c
 
 uint64_t sim_argument(const Call *c, int index, size_t bytes);
 dim3 sim_dim3_argument(const Call *c, int index);
@@ -63,6 +63,8 @@ void sim_store_for_lane(const Call *c, uint64_t address, const void *value, size
 // Sets the thread's last error, with a description for findings; returns the error.
 __attribute__((format(printf, 3, 4)))
 cudaError_t sim_set_device_error(const Call *c, cudaError_t error, const char *format, ...);
+// The thread's last error, which no longer is a finding; `clear` resets it.
+cudaError_t sim_get_device_error(const Call *c, bool clear);
 void sim_report_device_errors(const Grid *g); // reports the errors that no thread has read
 
 // ---- device_streams.c

@@ -14,7 +14,6 @@ static Grid *new_grid(Grid *parent, const Call *c)
     g->parent = parent;
     g->depth = parent->depth + 1;
     g->level = parent->level + 1;
-    g->nested_uses = parent->nested_uses;
     g->block = c->w->block->number;
     g->thread = sim_device_thread(c);
     g->launch_instr = c->i;
@@ -32,8 +31,8 @@ static cudaError_t enqueue(const Call *c, Grid *g, uint64_t handle)
     g->stream = s->stream;
     g->stream_index = s->count++;
     g->dependencies = s->dependencies;
-    if (g->nested_uses)
-        g->launch_snapshot = sim_take_snapshot(&g->nested_launch->arena, c->w, c->lane);
+    if (parent->check)
+        sim_begin_grid_check(g, &g->nested_launch->arena, c->w, c->lane);
     Grid **first = g->is_tail ? &parent->first_tail : &parent->first_child;
     Grid **last = g->is_tail ? &parent->last_tail : &parent->last_child;
     *(*first ? &(*last)->next : first) = g;

@@ -31,7 +31,7 @@ static cudaError_t run_grid(Grid *g)
     for (const Variable *v = g->launch.kernel->params; v; v = v->next)
         arguments[count++] = g->arguments + v->address;
     return sim_launch_grid(g->launch.module, g->launch.kernel, g->launch.grid, g->launch.block, g->launch.dynamic_shared_bytes,
-                           g->nested_launch->stack_bytes, arguments, (LaunchAttributes){0}, g, g->nested_uses != NULL);
+                           g->nested_launch->stack_bytes, arguments, (LaunchAttributes){0}, g, g->check != NULL);
 }
 
 static void unregister_arguments(Grid *g)
@@ -45,7 +45,7 @@ static void unregister_arguments(Grid *g)
 static void end_grid(Grid *g)
 {
     sim_report_device_errors(g);
-    sim_free_launch_clocks(g->vector_clocks);
+    sim_end_grid_check(g);
     for (Grid *child = g->prepared; child; child = child->next)
         unregister_arguments(child);
     for (Grid *child; (child = pop_child(g));)
@@ -56,13 +56,13 @@ cudaError_t sim_launch_nested(const Module *module, const Function *kernel, dim3
                               size_t stack_bytes, void **arguments, LaunchAttributes attributes)
 {
     NestedLaunch nested_launch = {.module = module, .stack_bytes = stack_bytes};
-    Grid *current = sim_allocate(&nested_launch.arena, sizeof *current);
-    current->nested_launch = &nested_launch;
-    NestedLaunchUses *uses = current->nested_uses = sim_start_nested_uses(kernel);
-    current->launch = (Launch){.module = module, .kernel = kernel, .grid = grid, .block = block};
+    Grid *const root = sim_allocate(&nested_launch.arena, sizeof *root), *current = root;
+    root->nested_launch = &nested_launch;
+    sim_begin_nested_check(root, &nested_launch.arena, kernel);
+    root->launch = (Launch){.module = module, .kernel = kernel, .grid = grid, .block = block};
     cudaError_t error =
-        sim_launch_grid(module, kernel, grid, block, dynamic_shared_bytes, stack_bytes, arguments, attributes, current,
-                        uses != NULL);
+        sim_launch_grid(module, kernel, grid, block, dynamic_shared_bytes, stack_bytes, arguments, attributes, root,
+                        root->check != NULL);
     while (current) {
         Grid *child = error ? NULL : pop_child(current);
         if (!child) {
@@ -77,7 +77,7 @@ cudaError_t sim_launch_nested(const Module *module, const Function *kernel, dim3
     }
     for (const struct Text *t = nested_launch.texts; t; t = t->next)
         sim_unregister_memory(t->text);
-    sim_end_nested_uses(uses);
+    sim_end_nested_check(root);
     sim_free_arena(&nested_launch.arena);
     sim_print_findings();
     return error;

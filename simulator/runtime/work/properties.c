@@ -66,7 +66,7 @@ int sim_device_attribute(enum cudaDeviceAttr attribute)
 void sim_describe_kernel(struct cudaFuncAttributes *attributes, const Kernel *kernel, const Function *f)
 {
     memset(attributes, 0, sizeof *attributes);
-    const int target = sim_module_of(kernel->binary)->target;
+    const int target = sim_loaded_module(kernel->binary)->target;
     attributes->sharedSizeBytes = f->shared_bytes;
     attributes->localSizeBytes = f->local_bytes;
     attributes->maxThreadsPerBlock = f->max_threads ? f->max_threads : MAX_THREADS;

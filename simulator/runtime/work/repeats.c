@@ -61,7 +61,7 @@ static Digest key_of(const KernelLaunch *l, size_t stack)
 static bool depends_on_memory_only(const KernelLaunch *l)
 {
     const Program *p = l->function->program;
-    return !p->effects.nondeterministic && !p->effects.launches && p->block_concurrency != SERIAL && !sim_module_of(l->kernel->binary)->launches_kernels;
+    return !p->effects.nondeterministic && !p->effects.launches && p->block_concurrency != SERIAL && !sim_loaded_module(l->kernel->binary)->launches_kernels;
 }
 
 // True if hashing all memory is cheap, compared with a launch of this many warp instructions.
@@ -135,7 +135,7 @@ static void report_skip(const KernelLaunch *l, uint64_t number, uint64_t earlier
 // Copies the results of a skipped launch.
 static void apply_memoized(const KernelLaunch *l, MemoizedLaunch *entry)
 {
-    const Module *module = sim_module_of(l->kernel->binary);
+    const Module *module = sim_loaded_module(l->kernel->binary);
     entry->backoff = 1;
     first_snapshots = 0;
     sim_apply_changes(&entry->changes);

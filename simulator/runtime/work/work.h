@@ -111,10 +111,8 @@ cudaError_t sim_run_kernel(const KernelLaunch *launch, const void *call_site);
 
 enum { MAX_THREADS = 1024 }; // of a block
 
-// Checks a launch, but not its stream.
-cudaError_t sim_check_launch(const void *host_stub, dim3 grid, dim3 block, size_t dynamic_shared_bytes, void **arguments,
-                             bool is_cooperative,
-                             dim3 cluster); // of the launch; 0: the kernel's __cluster_dims__, or none
+// Checks a launch of a kernel that sim_find_kernel has found, but not its stream.
+cudaError_t sim_check_launch(const KernelLaunch *launch);
 const char *sim_last_rejection(void); // the reason for which a launch was last rejected
 // Checks a launch by a kernel.
 cudaError_t sim_check_configuration(const Kernel *kernel, const Function *f, dim3 grid, dim3 block,

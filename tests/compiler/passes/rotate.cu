@@ -1,9 +1,16 @@
-// rotate: a loop tests at its end, with one branch in each iteration.
+// rotate: a loop tests at its end, with one branch in each iteration, also if asm computes what it tests.
 // with: promote spaces simplify dce simplify-cfg
+__device__ int acquired(const int *from)
+{
+    int value;
+    asm volatile("ld.acquire.gpu.s32 %0, [%1];" : "=r"(value) : "l"(from) : "memory");
+    return value;
+}
+
 __global__ void count(const int *in, int *out)
 {
     int n = 0;
-    while (in[n] != 0)
+    while (acquired(&in[n]) != 0)
         n++;
     *out = n;
 }

@@ -1,0 +1,37 @@
+// block_check.h: the checker's state of a block. Internal to the checker.
+#ifndef BLOCK_CHECK_H
+#define BLOCK_CHECK_H
+
+#include "checker/clocks.h"
+
+enum { BYPASS_CHECKS = 8 };
+typedef struct BypassCheck { // can a thread that exited at exit_pc have bypassed the barrier?
+    uint32_t barrier, exit_pc; // indices of instructions
+    bool known, bypassed;
+} BypassCheck;
+
+// Block.check. Owned by the host thread that runs the block, and reused for the thread's next block.
+typedef struct BlockCheck {
+    BlockClocks clocks;
+    ShadowLine *lines;                        // of shared memory
+    uint8_t *local_written;                   // a flag for each byte of local memory
+    struct Origins *origins;                  // value_table.c, in the block's arena; NULL if there are none
+    struct GenericWrites *generic_writes;     // bulk_copies.c; NULL if the module has no bulk copies
+    struct ClusterAccesses *cluster_accesses; // cluster_ends.c; NULL without clusters
+    struct DeferredReads *deferred_reads;     // deferred_reads.c; NULL if no read was deferred
+    uint32_t exit_pc[MAX_WARPS][LANES];       // index of each exited lane's last instruction
+    BypassCheck bypass_checks[BYPASS_CHECKS]; // a cache
+    uint32_t bypass_check_count;              // of all entries ever added to it
+} BlockCheck;
+
+static inline BlockClocks *clocks_of(const Block *b)
+{
+    return &b->check->clocks;
+}
+
+static inline const ThreadClock *clock_of(const Warp *w, int lane)
+{
+    return clock_in(clocks_of(w->block), w->number, lane);
+}
+
+#endif
