@@ -5,6 +5,7 @@ The draws depend only on the exercise's name, so that a page is built again byte
 
 import array
 import base64
+import gzip
 import json
 import random
 import re
@@ -73,9 +74,9 @@ def data_of(task):
 
 
 def script_of(task):
-    """The script that adds an exercise to the page."""
-    data = json.dumps(data_of(task), ensure_ascii=False, separators=(",", ":"))
-    return f'(window.exerciseData = window.exerciseData || {{}})["{task.name}"] = {data};\n'
+    """The script that adds an exercise to the page: its data as compressed JSON."""
+    data = gzip.compress(json.dumps(data_of(task), ensure_ascii=False, separators=(",", ":")).encode(), mtime=0)
+    return f'(window.exerciseData = window.exerciseData || {{}})["{task.name}"] = "{base64.b64encode(data).decode()}";\n'
 
 
 def write(folder):
