@@ -213,9 +213,9 @@ def gain_line(largest, at_2to26):
     return f"\n\n{where} **{at_2to26}**."
 
 
-def gain_elsewhere(old, step):
+def gain_elsewhere(old, step, folder=SECOND):
     """The gain at 2^26 on the second GPU, if it ran both programs."""
-    rows = by_step(SECOND / "run-all.csv")
+    rows = by_step(folder / "run-all.csv")
     return f" On an H100: **{times(rows[old], rows[step])}**." if old in rows and step in rows else ""
 
 
@@ -1047,7 +1047,7 @@ def scannumbers(page):
             "bytes written per element": (through, lambda row: f"{float(row['written_bytes_per_element']):.2f}")}
     gain = ""
     if len(shown) == 2 and all(name in runs for name in shown):
-        gain = gain_line(largest_gain(*shown, SCANS), times(runs[shown[0]], runs[shown[1]]))
+        gain = gain_line(largest_gain(*shown, SCANS), times(runs[shown[0]], runs[shown[1]])) + gain_elsewhere(*shown, SCANS.parent / SECOND.name)
     lines = [[words, *(cell(measured.get(name), show) if measured.get(name, {}) is not None else "–" for name in shown)] for words, (measured, show) in rows.items()]
     if gain and (gains := gains_over_n(*shown, SCANS)):
         _, elements, *ms = max(gains)

@@ -116,7 +116,9 @@ function track(act) {
         seek(event);
     });
     slider.addEventListener("pointermove", (event) => event.buttons && seek(event));
-    return {own, other, head, names, slider, box: element("div", {class: "pl-runs"}, element("div", {class: "pl-names"}, names), slider)};
+    const line = {own, other, head, names, slider, width: 0, box: element("div", {class: "pl-runs"}, element("div", {class: "pl-names"}, names), slider)};
+    new ResizeObserver(() => (line.width = slider.clientWidth)).observe(slider); // to ask for it after a change would need a layout
+    return line;
 }
 
 // Parts of the figure that use these keys themselves.
@@ -133,8 +135,9 @@ function pressed(event, act) {
 }
 
 // Draws both runs; length: the steps that fill the width, last: the last step that can be chosen.
-function drawRuns({own, other, names, slider}, models, titles, length, last) {
-    const wide = slider.clientWidth; // read once: after a change it needs a layout
+function drawRuns(line, models, titles, length, last) {
+    const {own, other, names, slider} = line;
+    const wide = line.width || slider.clientWidth;
     [own, other].forEach((canvas, k) => {
         canvas.hidden = !models[k];
         names[k].textContent = models[k] ? titles[k] : "";

@@ -48,8 +48,10 @@ async function showBoth(player, isOver) {
     Player.reveal(player.figure);
     if (isCached || player.isExecuted !== wasExecuted)
         show(player);
-    else if (beside)
+    else if (beside) {
         showComparison(player);
+        drawTime(player);
+    }
 }
 
 // Runs and shows the chosen side, then the run to compare with. A later request makes this one end silently. True if this
@@ -127,6 +129,7 @@ function show(player) {
     const one = player.sides[player.side], number = tryOf(one), isOther = number > 0 && player.shown !== number;
     player.shown = number;
     player.source.update(() => showAll(player, one, isOther));
+    drawTime(player); // after the editor's layout, because it needs one
     if (isOther && hasSteps(player))
         player.source.revealRemark();
 }
@@ -134,13 +137,7 @@ function show(player) {
 // isOther: scroll to the first changed line.
 function showAll(player, one, isOther) {
     Player.showBar(player);
-    const isBoth = isDouble(player), showsChanges = player.showsChanges && isChanged(one);
-    player.boxes.source.classList.toggle("pl-diff", showsChanges);
-    player.source.show({owner: one, text: one.text, rows: Player.linesOf(one.text, baseOf(player, one), showsChanges && !isBoth),
-        removable: Player.statementsOf(one), toggle: (line) => Player.cut(player, line), isOther});
-    player.boxes.hint.textContent = Player.hintOf(one, player.source.isEditor);
-    player.boxes.name.textContent = Player.nameOf(one);
-    player.boxes.print.textContent = isChanged(one) ? one.text : "";
+    showText(player, one, isOther);
     showState(player, one);
     const {findings} = one, isOutdated = isStale(player, one);
     player.source.flag(findings.length && !isOutdated ? findings[0].places.map(({line}) => line) : []);
@@ -164,7 +161,17 @@ function showComparison(player) {
     Player.analyse(player, one);
     setLength(player);
     seek(player, player.step === null ? firstOfInterest(one.model) : player.step);
-    drawTime(player);
+}
+
+// What does not depend on the run. isOther: scroll to the first changed line.
+function showText(player, one, isOther) {
+    const showsChanges = player.showsChanges && isChanged(one);
+    player.boxes.source.classList.toggle("pl-diff", showsChanges);
+    player.source.show({owner: one, text: one.text, rows: Player.linesOf(one.text, baseOf(player, one), showsChanges && !isDouble(player)),
+        removable: Player.statementsOf(one), toggle: (line) => Player.cut(player, line), isOther});
+    player.boxes.hint.textContent = Player.hintOf(one, player.source.isEditor);
+    player.boxes.name.textContent = Player.nameOf(one);
+    player.boxes.print.textContent = isChanged(one) ? one.text : "";
 }
 
 Player.nameOf = (one) => (tryOf(one) ? `Try ${tryOf(one)}` : isChanged(one) ? "yours" : shortName(one.program));
@@ -262,26 +269,22 @@ function setLength(player) {
 }
 
 function drawTime(player) {
+    if (!hasSteps(player))
+        return;
     const one = player.sides[player.side], {beside} = player;
     player.time.mark(player.flagged.rows.filter(Boolean).map(({step}) => step), player.length);
     player.time.draw([one.model, beside && beside.one.model], [Player.nameOf(one), beside ? beside.label : ""], player.length, lastStep(player));
 }
 
 // Draws a side's step in a pane; returns it in words. follows: scroll the source to the current lines.
-function drawPane(player, {boxes, machine, source, draw}, {model, block}, flagged, follows) {
+function drawPane(player, {boxes, source, draw}, {model, block}, flagged, follows) {
     const {launch, lit, words, about} = draw(model, player.step, flagged, player.thread);
     boxes.about.setAttribute("aria-live", player.playing ? "off" : "polite"); // do not read out each step
     boxes.about.textContent = about || "Point at a lane to see its value.";
     const isMany = model.launches.length > 1, number = 1 + model.launches.indexOf(launch);
     boxes.title.textContent = (isDouble(player) ? `${boxes.name.textContent}: warps` : "Warps") + ` of block ${block}` + (isMany ? `, launch ${number} of ${model.launches.length}` : "");
     source.light(source === player.source && isStale(player, player.sides[player.side]) ? new Map() : lit, follows);
-    keepHeight(machine);
     return words;
-}
-
-// Keeps the content below from moving when launches and banks change.
-function keepHeight(box) {
-    box.style.minHeight = `${Math.max(parseFloat(box.style.minHeight) || 0, box.offsetHeight)}px`;
 }
 
 // isOther: whether the step has changed.
@@ -322,7 +325,7 @@ function double(player) {
 
 // Clears the heights that were kept for another width.
 function layOut({own, other}) {
-    [own, other].forEach(({machine}) => (machine.style.minHeight = ""));
+    [own, other].forEach(({machine}) => Player.keepHeight(machine));
 }
 
 // Moves the focus to the source: the run removes the button that had it.
@@ -464,10 +467,12 @@ async function begin(figure) {
     addEditor(player);
     [own, other].forEach((pane) => chooseLanes(player, pane.boxes.warps));
     boxes.columns.append(own.text, own.machine);
+    layOut(player);
     player.time = Player.timeLine((name, number) => act(player, name, number));
     figure.addEventListener("keydown", player.time.pressed);
     boxes.look.hidden = !Player.mayLookBack(program);
     figure.prepend(element("div", {class: "pl-live"}, boxes.bar, boxes.state, boxes.columns, Player.note(), player.time.whole, boxes.findings, boxes.printed, boxes.folded || boxes.counters, boxes.analysis, boxes.look, boxes.said), boxes.print);
+    showText(player, player.sides[0], false); // while the first run is in progress
     await showFirst(player);
     redrawWhenChanged(player);
     await Player.restoreText(player);
@@ -512,7 +517,7 @@ function addEditor(player) {
 
 // Redraws the canvas when its width or the page's colours change.
 function redrawWhenChanged(player) {
-    const redraw = () => player.sides[player.side].model && drawTime(player);
+    const redraw = () => drawTime(player);
     let width = player.figure.clientWidth;
     new ResizeObserver(() => {
         if (player.figure.clientWidth === width)
@@ -525,31 +530,25 @@ function redrawWhenChanged(player) {
     new MutationObserver(redraw).observe(document.body, {attributes: true, attributeFilter: ["data-theme"]});
 }
 
-// If the player fails, the still figure stays, and a line gives the reason.
-function fail(figure, error) {
-    figure.classList.add("pl-has-failed");
-    figure.append(Player.failed("The player", error));
-}
-
-Player.failed = (what, error) => element("p", {class: "pl-failed"}, `${what} cannot be shown: ${error.message}`);
-
 const players = new WeakMap(); // the promise of each started figure's player
 
 function playerOf(figure) {
     if (!players.has(figure)) {
         players.set(figure, begin(figure));
-        players.get(figure).catch((error) => fail(figure, error));
+        players.get(figure).catch((error) => Player.fail(figure, error));
     }
     return players.get(figure);
 }
 
+// A figure below the part of the page that is seen begins at once, unless it waits: the reader will scroll to it. One far above would move
+// what is being read.
 function whenSeen(figure) {
     const watch = new IntersectionObserver((entries) => {
         if (!entries.some((entry) => entry.isIntersecting))
             return;
         watch.disconnect();
         playerOf(figure);
-    }, {rootMargin: "400px"});
+    }, {rootMargin: "wait" in figure.dataset ? "400px" : "400px 0px 1000000px"});
     watch.observe(figure);
 }
 

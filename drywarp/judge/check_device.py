@@ -47,6 +47,7 @@ class Dim3(ctypes.Structure):
 
 
 COOPERATIVE, CLUSTER_DIMENSION = 2, 4  # cudaLaunchAttributeID
+COOPERATIVE_FLAG, OTHER_ATTRIBUTE_FLAG = 1, 2  # of a launch, as in check_program.c
 
 
 class Attribute(ctypes.Structure):  # cudaLaunchAttribute, and of its 64 bytes for a value the first three words
@@ -56,6 +57,13 @@ class Attribute(ctypes.Structure):  # cudaLaunchAttribute, and of its 64 bytes f
 class Configuration(ctypes.Structure):  # cudaLaunchConfig_t
     _fields_ = [("grid", Dim3), ("block", Dim3), ("dynamic_bytes", ctypes.c_size_t), ("stream", ctypes.c_void_p),
                 ("attributes", ctypes.POINTER(Attribute)), ("count", ctypes.c_uint)]
+
+
+def configuration(numbers: Sequence[int]) -> Configuration:
+    """The launch that a question's numbers describe: the kernel, grid, block, dynamic bytes, flags, and the cluster (0: none)."""
+    grid, block, cluster = (Dim3(*(side & 0xffffffff for side in numbers[k:k + 3])) for k in (1, 4, 9))
+    attributes = (Attribute * 2)(Attribute(COOPERATIVE, 0, Dim3(numbers[8] & COOPERATIVE_FLAG)), Attribute(CLUSTER_DIMENSION, 0, cluster))
+    return Configuration(grid, block, numbers[7], None, attributes, 2 if any(numbers[9:]) else 1)
 
 
 class Stream:
@@ -90,12 +98,13 @@ class Device:
         self.asked = self.launches = self.copied = 0  # the last: bytes that copies within the device read during a run
         self.note = ""  # the program's first error
         self.over = ""  # the limit that it exceeded
+        self.unsupported = ""  # what the program has used that is not simulated
         self.scratch = 0  # address of the memory that is kept between runs
         self.inputs: list[int] = []  # addresses of the last run's inputs, which a run with inputs of the same sizes reuses: a program must not know data by their address
         self.expected = None  # the launch that a contract prescribes: grid, block and dynamic bytes
         kinds = [self.load, self.kernel, self.variable, self.launch, self.allocate, self.release, self.fill, self.write, self.copy,
                  self.read_back, self.attribute, self.occupancy, self.kernel_attributes, self.set_kernel_attribute, self.properties,
-                 self.last_error, self.peek_error, self.error_name, self.error_text]
+                 self.last_error, self.peek_error, self.error_name, self.error_text, self.clusters]
         self.handlers = dict(enumerate(kinds, 1))
 
     def remember(self, note: str) -> None:
@@ -142,17 +151,15 @@ class Device:
         return error, (address.value, size.value), b""
 
     def launch(self, numbers: Sequence[int], packed: bytes) -> Reply:
-        number, *sides, dynamic_bytes, cooperative = numbers[:9]
-        function, places, name = self.known_kernel(number)
+        function, places, _ = self.known_kernel(numbers[0])
         if any(offset + size > len(packed) for offset, size in places):
             return INVALID_VALUE, (), b""
         buffer = ctypes.create_string_buffer(packed, len(packed) + 1)
         arguments = (ctypes.c_void_p * (len(places) + 1))(*(ctypes.addressof(buffer) + offset for offset, _ in places))
-        grid, block, cluster = (Dim3(*(side & 0xffffffff for side in three)) for three in (sides[:3], sides[3:], numbers[9:]))
-        attributes = (Attribute * 2)(Attribute(COOPERATIVE, 0, Dim3(int(bool(cooperative)))), Attribute(CLUSTER_DIMENSION, 0, cluster))
-        config = Configuration(grid, block, dynamic_bytes, None, attributes, 2 if any(numbers[9:]) else 1)
-        error = self.cuda.cudaLaunchKernelExC(ctypes.byref(config), function, arguments) or self.cuda.cudaPeekAtLastError()
+        error = self.cuda.cudaLaunchKernelExC(ctypes.byref(configuration(numbers)), function, arguments) or self.cuda.cudaPeekAtLastError()
         self.launches += 1
+        if numbers[8] & OTHER_ATTRIBUTE_FLAG:
+            self.unsupported = "its launches have other attributes than clusters and cooperation, such as programmatic stream serialisation, whose order is not checked"
         if error:
             self.remember(f"a kernel failed, or was not launched: {self.cuda.cudaGetErrorString(error).decode()}")
         return error, (), b""
@@ -214,6 +221,11 @@ class Device:
         error = self.cuda.cudaOccupancyMaxActiveBlocksPerMultiprocessor(ctypes.byref(blocks), function, ctypes.c_int(numbers[1] & 0x7fffffff),
                                                                         ctypes.c_size_t(numbers[2]))
         return error, (blocks.value,), b""
+
+    def clusters(self, numbers: Sequence[int], data: bytes) -> Reply:
+        clusters = ctypes.c_int()
+        error = self.cuda.cudaOccupancyMaxActiveClusters(ctypes.byref(clusters), self.known_kernel(numbers[0])[0], ctypes.byref(configuration(numbers)))
+        return error, (clusters.value & 0xffffffffffffffff,), b""
 
     def kernel_attributes(self, numbers: Sequence[int], data: bytes) -> Reply:
         space = ctypes.create_string_buffer(ATTRIBUTES_SPACE)
@@ -345,6 +357,8 @@ class Device:
             data = self.words(sums, count * FLOAT_BYTES)
             self.look_at(data, passes)
             array, left = sums, count
+        if left > 1:
+            self.remember(f"{MAX_PASSES} passes leave {left} sums")
         return [data[:FLOAT_BYTES]]
 
     def launched(self, task: dict[str, Any], inputs: list[int], ours: list[int]) -> list[bytes]:
@@ -389,7 +403,8 @@ def main() -> None:
         while task := judge.reads.readline():
             task = json.loads(task)
             outputs = device.run(task, judge.read(task["bytes"]))
-            answer = {"outputs": list(map(len, outputs)), "note": device.note, "launches": device.launches, "copied": device.copied, "broken": device.is_broken(), "over": device.over}
+            answer = {"outputs": list(map(len, outputs)), "note": device.note, "launches": device.launches, "copied": device.copied, "broken": device.is_broken(), "over": device.over,
+                      "unsupported": device.unsupported}
             judge.write(json.dumps(answer).encode() + b"\n" + b"".join(outputs))
         device.answer(SUCCESS, (STOP,))
     except Ended:

@@ -22,7 +22,7 @@ extern long long check_call(int what, const unsigned long long *numbers);
 // ---- Questions and answers. check_device.py has the same numbers.
 
 enum { NEXT, LOAD, KERNEL, VARIABLE, LAUNCH, ALLOCATE, RELEASE, FILL, WRITE, COPY, READ, ATTRIBUTE, OCCUPANCY,
-       KERNEL_ATTRIBUTES, SET_KERNEL_ATTRIBUTE, PROPERTIES, LAST_ERROR, PEEK_ERROR, ERROR_NAME, ERROR_TEXT };
+       KERNEL_ATTRIBUTES, SET_KERNEL_ATTRIBUTE, PROPERTIES, LAST_ERROR, PEEK_ERROR, ERROR_NAME, ERROR_TEXT, CLUSTERS };
 enum { STOP }; // an answer to NEXT: all others are arguments of check_call
 enum { NUMBERS = 12, ANSWERS = 8 };
 
@@ -217,8 +217,10 @@ API cudaError_t __cudaPopCallConfiguration(dim3 *grid, dim3 *block, size_t *dyna
     return cudaSuccess;
 }
 
+enum { COOPERATIVE = 1, OTHER_ATTRIBUTE = 2 }; // bits of a launch's flags
+
 static cudaError_t launch(const void *host, dim3 grid, dim3 block, void **arguments, size_t dynamic_bytes,
-                          bool cooperative, dim3 cluster)
+                          uint64_t flags, dim3 cluster)
 {
     static _Thread_local char packed[65536];
     const Named *k = kernel_of(host);
@@ -231,7 +233,7 @@ static cudaError_t launch(const void *host, dim3 grid, dim3 block, void **argume
         bytes = offset + size > bytes ? offset + size : bytes;
     }
     const Question q = {LAUNCH, bytes, {k ? k->number : 0, grid.x, grid.y, grid.z, block.x, block.y, block.z,
-                                        dynamic_bytes, cooperative, cluster.x, cluster.y, cluster.z}};
+                                        dynamic_bytes, flags, cluster.x, cluster.y, cluster.z}};
     return error_of(ask_with(q, packed, NULL, 0));
 }
 
@@ -241,30 +243,38 @@ API cudaError_t cudaLaunchKernel(const void *host, dim3 grid, dim3 block, void *
                                  cudaStream_t stream)
 {
     (void)stream;
-    return launch(host, grid, block, arguments, dynamic_bytes, false, no_cluster);
+    return launch(host, grid, block, arguments, dynamic_bytes, 0, no_cluster);
 }
 
 API cudaError_t cudaLaunchCooperativeKernel(const void *host, dim3 grid, dim3 block, void **arguments, size_t dynamic_bytes,
                                             cudaStream_t stream)
 {
     (void)stream;
-    return launch(host, grid, block, arguments, dynamic_bytes, true, no_cluster);
+    return launch(host, grid, block, arguments, dynamic_bytes, COOPERATIVE, no_cluster);
+}
+
+// The others are left out of the launch. The device gets a flag for them, and the program is not judged.
+static void read_attributes(const cudaLaunchConfig_t *config, uint64_t *flags, dim3 *cluster)
+{
+    *flags = 0;
+    *cluster = no_cluster;
+    for (unsigned k = 0; k < config->numAttrs; k++) {
+        const cudaLaunchAttribute *attribute = &config->attrs[k];
+        if (attribute->id == cudaLaunchAttributeCooperative)
+            *flags |= attribute->val.cooperative ? COOPERATIVE : 0;
+        else if (attribute->id == cudaLaunchAttributeClusterDimension)
+            *cluster = (dim3){attribute->val.clusterDim.x, attribute->val.clusterDim.y, attribute->val.clusterDim.z};
+        else if (attribute->id != cudaLaunchAttributeIgnore)
+            *flags |= OTHER_ATTRIBUTE;
+    }
 }
 
 API cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *host, void **arguments)
 {
-    bool cooperative = false;
-    dim3 cluster = no_cluster;
-    for (unsigned k = 0; k < config->numAttrs; k++) {
-        const cudaLaunchAttribute *attribute = &config->attrs[k];
-        if (attribute->id == cudaLaunchAttributeCooperative)
-            cooperative = attribute->val.cooperative != 0;
-        else if (attribute->id == cudaLaunchAttributeClusterDimension)
-            cluster = (dim3){attribute->val.clusterDim.x, attribute->val.clusterDim.y, attribute->val.clusterDim.z};
-        else
-            return cudaErrorNotSupported;
-    }
-    return launch(host, config->gridDim, config->blockDim, arguments, config->dynamicSmemBytes, cooperative, cluster);
+    uint64_t flags;
+    dim3 cluster;
+    read_attributes(config, &flags, &cluster);
+    return launch(host, config->gridDim, config->blockDim, arguments, config->dynamicSmemBytes, flags, cluster);
 }
 
 API cudaError_t __cudaGetKernel(cudaKernel_t *kernel, const void *host)
@@ -435,6 +445,20 @@ API cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const
                                                               size_t dynamic_bytes)
 {
     return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, host, threads, dynamic_bytes, 0);
+}
+
+API cudaError_t cudaOccupancyMaxActiveClusters(int *clusters, const void *host, const cudaLaunchConfig_t *config)
+{
+    uint64_t flags;
+    dim3 cluster;
+    const Named *k = kernel_of(host);
+    const dim3 grid = config->gridDim, block = config->blockDim;
+    read_attributes(config, &flags, &cluster);
+    const Question q = {CLUSTERS, 0, {k ? k->number : 0, grid.x, grid.y, grid.z, block.x, block.y, block.z, config->dynamicSmemBytes, flags,
+                                      cluster.x, cluster.y, cluster.z}};
+    const Answer a = ask_with(q, NULL, NULL, 0);
+    *clusters = (int)a.numbers[0];
+    return error_of(a);
 }
 
 // ---- Errors; the default stream, which is synchronous. A program cannot create others, because their order would not be checked.

@@ -155,7 +155,7 @@ def feedback_file(name: str) -> str:
     download had. "" for a name that is not Moodle's."""
     first = Path(name).parts[0]
     prefix = submissions.OF_MOODLE.match(first)
-    if not prefix:
+    if not prefix or prefix.groups() != submissions.student_of(name):  # a file of Canvas may have such a name, too
         return ""
     is_folder = name != first and not first.lower().endswith(".zip")
     return f"{first}/feedback.html" if is_folder else f"{prefix[0]}_feedback.html"

@@ -290,8 +290,9 @@ class Contract(shapes.Shape):
         check_shape(lines, sides, sizes)
         new, limits = drawn_sizes(sizes), limits_of(lines.get("at most", ""))
         goals_at = [sizes[-1], goal_size(sizes)] if limits else []
+        small = [size for size in sizes if shapes.count_of(size) < shapes.SECOND]
         super().__init__(functions, part, name, sizes=tuple(sorted({*sizes, *new, *goals_at}, key=shapes.count_of)),
-                         orders_at=tuple((sizes[-1], size) for size in [*new, *sizes[-1:], *sizes[-1:], *sizes[-1:]][:len(shapes.ORDERS)]),
+                         orders_at=tuple(tuple(dict.fromkeys([*small, sizes[-1], size])) for size in [*new, *sizes[-1:], *sizes[-1:], *sizes[-1:]][:len(shapes.ORDERS)]),
                          counted_at=sizes[-1], promise=f"computes {lines['computes']}, according to {name}", limits=limits, goals_at=tuple(goals_at))
         self.elements, self.operation, self.zeroed = elements, computed, [computed.outputs.index(output) for output in zeroed]
         self.scratch = "scratch_count" in functions

@@ -11,7 +11,7 @@ from typing import Any, Callable
 
 from drywarp import mine
 from drywarp.judge import compiling, sandbox, scratch, shapes, similar
-from drywarp.judge.session import CHECKER_ENDS_WITH, DEVICE_MEMORY, GONE, PROGRAM_MEMORY, UNSUPPORTED, Session, why_not_judged
+from drywarp.judge.session import CHECKER_ENDS_WITH, DEVICE_MEMORY, GONE, NOT_SUPPORTED, PROGRAM_MEMORY, UNSUPPORTED, Session, why_not_judged
 from drywarp.judge.verdicts import Answer, add_findings
 from drywarp.judge.words import NOT_TRIED
 
@@ -44,6 +44,8 @@ def one_size(session: Session, size: Any, answer: Answer) -> str:
             return how_it_ended(session, answer, reply.get("note", ""))
         if reply["over"]:
             return answer.over
+        if reply.get("unsupported"):
+            answer.unjudged = f"{NOT_SUPPORTED}: {reply['unsupported']}"
         rows = session.counted(reply["launches"])
         if run == 0:
             count(shapes.totals(rows, reply["copied"]) if rows else {}, size, answer)
@@ -135,6 +137,7 @@ def run_in_order(session: Session, sizes: list, words: str, answer: Answer) -> N
         other = Answer(answer.name, answer.shape)
         wrong = one_size(session, size, other)
         answer.over = answer.over or other.over
+        answer.unjudged = answer.unjudged or other.unjudged
         answer.sizes[size] = answer.over if other.over else wrong and f"{wrong}, {words}"
         if wrong:
             break

@@ -234,7 +234,7 @@ class Shape:
     counters: str = ""  # their file in tests/counters
     timed_by: str = ""  # the command that measures such a program on a GPU
     sizes: tuple = tuple(SIZES)
-    orders_at: tuple = ((COUNTED_AT,), (4097, 100003), (4097, 262147))  # for each of ORDERS, the sizes that run in it
+    orders_at: tuple = ((257, 16383, COUNTED_AT), (1025, 4097, 100003), (2049, 4097, 16385, 262147))  # for each of ORDERS, the sizes that run in it
     counted_at: Any = COUNTED_AT
     promise: str = ""  # the contract's description of it
     limits: dict = dataclasses.field(default_factory=dict)  # a counter's name: its limit at goals_at; a limit of 0 holds at all sizes
@@ -278,7 +278,7 @@ class Sums(Step):
     """A step of the first ladder: passes that reduce the array to one sum."""
 
     def case(self, size: Any, run: int) -> Case:
-        before = run % 2  # offset of the array in its allocation, in elements: 0 is aligned to 16 bytes, 1 is not
+        before = secrets.choice((1, 2, 3)) if run % 2 else 0  # offset of the array in its allocation, in elements: only 0 is aligned to 16 bytes
         data, units = drawn(before + size), drawn_unit("float")
         task = {"passes": True, "numbers": [size], "inputs": [4 * len(data)], "before": before}
         where = " in an array that is not aligned to 16 bytes" if before else ""

@@ -100,11 +100,11 @@ def student_of(name: str) -> tuple[str, str]:
     """The student of a program, from the name of the top folder or file; and the platform's number, since names may repeat."""
     first = Path(name).parts[0]
     student = first if first != name and not first.lower().endswith(".zip") else Path(first).stem
-    by_moodle = OF_MOODLE.match(student)
-    if by_moodle:
-        return by_moodle[1], by_moodle[2]
     by_canvas = OF_CANVAS.fullmatch(student) if Path(first).suffix else None
-    return (by_canvas[1], by_canvas[2]) if by_canvas else (student, "")
+    if by_canvas:
+        return by_canvas[1], by_canvas[2]
+    by_moodle = OF_MOODLE.match(student)
+    return (by_moodle[1], by_moodle[2]) if by_moodle else (student, "")
 
 
 def words_of(name: str) -> list[str]:

@@ -7,7 +7,12 @@ if [ $# = 0 ]; then
     exit 2
 fi
 [ -z "${HOLDS_LOCK-}" ] || exec "$@" # a command of one that has it
-mkdir -p build && exec 9> build/.lock || exit 1
+mkdir -p build || exit 1
+if [ -e build/.lock ] && [ ! -w build/.lock ]; then # of another user, who has compiled
+    exec 9< build/.lock || exit 1
+else
+    exec 9> build/.lock || exit 1
+fi
 if command -v flock > /dev/null && ! flock --nonblock 9; then
     echo 'another make works in this folder: waiting for it' >&2
     flock 9

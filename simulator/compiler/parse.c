@@ -157,16 +157,21 @@ bool token_begins_declaration(const Token *t)
     }
 }
 
+void parse_end_of_statement(Compiler *c, const char *where, bool is_certain)
+{
+    const int silent = c->silent;
+    if (is_certain && silent == 1)
+        c->silent = 0;
+    parse_expect(c, ';', where);
+    c->silent = silent;
+}
+
 void parse_end_of_declaration(Compiler *c, const char *where, uint32_t earlier_errors)
 {
     const Token *t = parse_token(c), *next = parse_peek(c, 1);
     const bool begins = token_begins_declaration(t) || (parse_qualifier(t->id) && token_begins_declaration(next)) || token_is(t, '}') ||
                         (t->kind == TOKEN_NAME && next->kind == TOKEN_NAME);
-    const int silent = c->silent;
-    if ((t->flags & TOKEN_FIRST) && begins && silent == 1 && c->silent_errors == earlier_errors)
-        c->silent = 0;
-    parse_expect(c, ';', where);
-    c->silent = silent;
+    parse_end_of_statement(c, where, (t->flags & TOKEN_FIRST) && begins && c->silent_errors == earlier_errors);
 }
 
 void parse_skip_group(Compiler *c)

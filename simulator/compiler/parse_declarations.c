@@ -298,7 +298,8 @@ static void check_shared(Compiler *c, const Variable *v, Position at)
         source_error(c, at, 0, "one thread assigns to it, then __syncthreads()", "a variable in shared memory cannot have an initial value");
 }
 
-void parse_initialiser(Compiler *c, Variable *v, bool declared_auto)
+// = value, (values), {values} or none
+static void parse_initialiser(Compiler *c, Variable *v, bool declared_auto)
 {
     const Token *t = parse_token(c);
     Expression *e = NULL;
@@ -538,7 +539,7 @@ static void parse_simple_declaration(Compiler *c)
     const bool silent = !device && !type_only;
     c->silent += silent;
     Specifiers s = parse_specifiers(c);
-    const bool constructor = !s.has_type && parse_token(c)->kind == TOKEN_NAME && token_is(parse_peek(c, 1), ID_SCOPE);
+    const bool constructor = !s.has_type && parse_token(c)->kind == TOKEN_NAME && token_is(parse_peek(c, 1), ID_SCOPE) && !begins_unknown_declaration(c);
     if (!s.has_type && !constructor && !parse_at(c, '~')) {
         const Token *t = parse_token(c);
         if (!parse_unknown_type(c)) {

@@ -36,7 +36,8 @@ static void skip_field_initialisers(Compiler *c)
     }
 }
 
-void parse_function_parts(Compiler *c, Function *f)
+// = default, = delete, or a body, which is skipped
+static void parse_function_parts(Compiler *c, Function *f)
 {
     if (parse_at(c, '=')) {
         parse_advance(c);

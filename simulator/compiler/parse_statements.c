@@ -168,17 +168,28 @@ static Type *result_type(Compiler *c, Function *f, Expression *e)
     return deduced;
 }
 
+// The ; after a host's return is certainly missing before a }, and before the next line if all else was understood.
+static void parse_end_of_return(Compiler *c, const Expression *value, uint32_t earlier_errors)
+{
+    const bool is_understood = c->silent_errors == earlier_errors && parse_token(c)->flags & TOKEN_FIRST;
+    parse_end_of_statement(c, value ? "after the value" : "after 'return'", is_understood || parse_at(c, '}'));
+}
+
 static Statement *parse_return(Compiler *c, Position at)
 {
     Function *f = c->parser->state.function;
     Statement *s = statement_new(c, STATEMENT_RETURN, at);
     Expression *e = NULL;
-    const bool is_next_statement = parse_token(c)->flags & TOKEN_FIRST && parse_at_declaration(c);
+    const uint32_t errors = c->silent_errors;
+    const bool at_next_line = parse_token(c)->flags & TOKEN_FIRST, is_next_statement = at_next_line && parse_at_declaration(c);
     if (!parse_at(c, ';') && !parse_at(c, '}') && !is_next_statement)
         e = parse_at(c, '{') ? parse_braced(c) : parse_expression(c);
     Type *result = result_type(c, f, e);
     const char *name = f->name ? f->name->text : "this lambda";
-    if (e && result->kind == TYPE_VOID && e->type->kind != TYPE_VOID && !(expression_is_unknown(e) && e->kind != EXPRESSION_FUNCTION)) {
+    const bool is_value_of_void = e && result->kind == TYPE_VOID && e->type->kind != TYPE_VOID;
+    if (is_value_of_void && at_next_line && c->silent <= 1) {
+        source_host_error(c, at + 5, 1, "add ';'", "expected ';' after 'return'");
+    } else if (is_value_of_void && !(expression_is_unknown(e) && e->kind != EXPRESSION_FUNCTION)) {
         if (f->is_kernel)
             expression_error(c, e, "store the result through a pointer that the host passes", "a kernel returns nothing");
         else
@@ -190,7 +201,7 @@ static Statement *parse_return(Compiler *c, Position at)
     } else {
         s->expression = e;
     }
-    parse_expect(c, ';', e ? "after the value" : "after 'return'");
+    parse_end_of_return(c, e, errors);
     return s;
 }
 

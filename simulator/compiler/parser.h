@@ -71,8 +71,10 @@ const Token *parse_previous(Compiler *c);
 bool parse_at(Compiler *c, uint16_t id);
 bool parse_accept(Compiler *c, uint16_t id);
 bool token_begins_declaration(const Token *t); // by a keyword
-// Expects a ; after a declaration of the host, too. Its errors are not reported, because it may have parts that are not supported; but a ;
-// is certainly missing if all else was understood (silent_errors is `earlier_errors`) and the next line begins a declaration or has a }.
+// Expects a ;. If it is certainly missing, that is reported in code of the host, too.
+void parse_end_of_statement(Compiler *c, const char *where, bool is_certain);
+// Host code may have parts that are not supported; but its ; is certainly missing if all else was understood (silent_errors is
+// `earlier_errors`), and the next line begins a declaration or has a }.
 void parse_end_of_declaration(Compiler *c, const char *where, uint32_t earlier_errors);
 // If the token is missing, reports "expected 'X' WHERE" and continues as if it were present.
 bool parse_expect(Compiler *c, uint16_t id, const char *where);
@@ -220,11 +222,9 @@ Type *parse_unknown_type(Compiler *c);     // skips and reports an unknown name 
 Type *parse_record(Compiler *c, Specifiers *s, Record *instance); // after struct, class or union
 Type *parse_enumeration(Compiler *c, Specifiers *s);               // after enum
 Function *parse_function(Compiler *c, const Specifiers *s, Declarator *d, Template *of);
-void parse_function_parts(Compiler *c, Function *function); // = default, = delete, or a body, which is skipped
 Record *record_new(Compiler *c, Name *name, Scope *scope, Position at);
 void record_complete(Compiler *c, Record *record);
 Variable *variable_new(Compiler *c, Name *name, Type *type, Position position);
-void parse_initialiser(Compiler *c, Variable *variable, bool declared_auto); // = value, (values), {values} or none
 
 // ---- templates.c, deduce.c
 
@@ -241,7 +241,6 @@ TemplateArgument *template_complete(Compiler *c, Template *t, const TemplateArgu
 // The entry of the instance with these arguments, added if there is none.
 TemplateInstance *template_instance_entry(Compiler *c, Template *template, TemplateArgument *arguments);
 bool template_more_special(Compiler *c, const Template *a, const Template *b); // whether a is at least as specialised as b
-bool template_arguments_equal(const TemplateArgument *a, const TemplateArgument *b, uint32_t count);
 bool template_match_argument(Compiler *c, const Template *t, const TemplateArgument *pattern, const TemplateArgument *argument, TemplateArgument *bound);
 Function *lambda_instance(Compiler *c, Template *template, TemplateArgument *arguments); // lambdas.c: an instance of a generic lambda's operator()
 void template_check_unused(Compiler *c); // checks the bodies of templates without instances

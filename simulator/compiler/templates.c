@@ -12,7 +12,7 @@ static bool constants_equal(const Constant *a, const Constant *b)
            (!a->is_real || !memcmp(&a->real, &b->real, sizeof a->real));
 }
 
-bool template_arguments_equal(const TemplateArgument *a, const TemplateArgument *b, uint32_t count)
+static bool template_arguments_equal(const TemplateArgument *a, const TemplateArgument *b, uint32_t count)
 {
     for (uint32_t k = 0; k < count; k++) {
         if (a[k].type != b[k].type || a[k].template != b[k].template || a[k].is_pack != b[k].is_pack || a[k].pack_count != b[k].pack_count)

@@ -1,6 +1,6 @@
 // observer.h: the callbacks by which the machine reports events to an observer, which is the checker.
 //
-// The machine also runs without an observer. An observer keeps its state in opaque members of Launch, Block, Warp and
+// The machine also runs without an observer. An observer keeps its state in opaque members of Launch, Block, Warp, Grid and
 // Allocation; while such a member is NULL, the machine does not call the callbacks that need it.
 #ifndef OBSERVER_H
 #define OBSERVER_H

@@ -16,8 +16,9 @@ __device__ int worked(int value)
 __global__ void fenced(const int *in, int *out)
 {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
-    out[i] = worked(in[i]);
-    __threadfence_system();
+    const int value = worked(in[i]);
+    __threadfence_system(); // before the last store, so the host may observe the order
+    out[i] = value;
 }
 
 __global__ void exchanged(const int *in, int *out)

@@ -160,11 +160,12 @@ NAMES = {"not_utf8": "\udcff.cu", "newline": "a\nb.cu", "whole": "whole", "quote
          "command_name": "$(id).cu", "option_name": "-o.cu", "list_name": "@x.cu", "format_name": "%s%n.cu", "reversed_name": "\u202euc.cu", "markup_name": "<b>&.cu"}
 # Attacks that other tests try.
 ELSEWHERE = {"block_order": wrong.test_other_orders_and_changed_inputs, "scan_order": wrong.test_other_orders_of_a_scan, "time_up": wrong.test_what_was_not_run_is_no_pass,
-             "published_sizes": wrong.test_a_step_gets_unknown_sizes, "thousand_sums": wrong.test_a_step_gets_unknown_sizes, "atomic_loads": wrong.test_goals,
+             "published_sizes": wrong.test_a_step_gets_unknown_sizes, "thousand_sums": wrong.test_a_step_gets_unknown_sizes, "atomic_loads": wrong.test_goals, "other_spaces": wrong.test_goals,
+             "one_offset": wrong.test_an_array_begins_anywhere, "endless_passes": wrong.test_a_reduction_ends,
              "known_size": wrong.test_goals, "reserved_memory": wrong.test_goals, "library_line": wrong.test_forbidden_names,
              "forbidden_library": wrong.test_headers_of_a_forbidden_library, "joined_name": wrong.test_a_forbidden_name_in_parts,
              "some_sizes": wrong.test_a_limit_of_none_holds_at_all_sizes, "pipe": wrong.test_a_file_is_opened_once, "link": wrong.test_a_file_is_opened_once,
-             "own_rules": wrong.test_the_courses_rules_win, **dict.fromkeys(("keeps_results", "unordered_streams"), wrong.test_shortcuts_of_a_sum),
+             "own_rules": wrong.test_the_courses_rules_win, **dict.fromkeys(("keeps_results", "unordered_streams", "overlapping_kernels"), wrong.test_shortcuts_of_a_sum),
              **dict.fromkeys(("initial_value", "lower_precision", "keeps_zeros", "rounds"), wrong.test_shortcuts_of_the_data), "own_grid": wrong.test_an_own_grid_is_refused,
              "medium_sizes": wrong.test_a_step_gets_unknown_sizes, **dict.fromkeys(("bulk_copies", "host_copies"), wrong.test_goals_count_copies),
              "another_name": wrong.test_a_file_cannot_name_another_student, "many_members": wrong.test_an_archive_of_many_programs,

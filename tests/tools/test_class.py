@@ -6,6 +6,7 @@ import csv
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import types
@@ -26,6 +27,7 @@ from drywarp.judge import words
 from scripts.ladder import predict
 
 from tests.support import LINK, ROOT, longer, nvcc, unsanitized
+from tests.tools.conftest import passable
 
 OPTIONS = " ".join(["-lineinfo", *(word for word in LINK if not word.endswith(".a") and word not in ("-lpthread", "-lm", "-lineinfo"))])
 ATTACKED_AT = 33  # elements; at any other number an attack's program is right
@@ -171,6 +173,18 @@ def test_the_autograders_folder(tmp_path):
     assert [word.partition("=")[0] for word in called[:4]] == ["judge-all", "DIR", "RESULTS", "GRADESCOPE"]
     assert called[4:] == ["LADDER=scan", "CONTRACT=asked.contract", "EXERCISE=07"] and (tmp_path / "source/course/exercises/07_tree/task.cu").exists()
     assert "bubblewrap" in (tmp_path / "source/setup.sh").read_text()
+
+
+def test_root_may_have_compiled():
+    """Broken: the autograder, which root has built and which runs without root's rights, cannot take the lock of the build folder, and grades nothing."""
+    with passable() as folder:
+        (folder / "build").mkdir()
+        (folder / "build/.lock").touch()
+        (folder / "build/.lock").chmod(0o444)
+        user = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"] if os.getuid() == 0 else []
+        shutil.copy(ROOT / "scripts/build/one_at_a_time.sh", folder)
+        result = subprocess.run([*user, "./one_at_a_time.sh", "echo", "done"], cwd=folder, capture_output=True, text=True)
+        assert (result.stdout, result.stderr) == ("done\n", "")
 
 
 def test_results_for_gradescope(tmp_path):

@@ -3,10 +3,12 @@
 import dataclasses
 import math
 import re
+import subprocess
 import types
 
 import pytest
 
+from drywarp import mine
 from drywarp.judge import check
 from drywarp.judge import contract
 from drywarp.judge import exercise
@@ -43,6 +45,17 @@ static void launch(const float *in, float *out, long long n, bool exclusive, flo
     CHECK(cudaGetLastError());
 }
 """
+
+
+INLINE = {"cudaLaunchKernelEx", "cudaGridDependencySynchronize"}  # calls that a header or the device defines
+
+
+def test_the_judge_has_the_steps_calls():
+    """Broken: the judge refuses a step of this course, because the step calls what the judge does not define."""
+    names = subprocess.run(["nm", "-g", "--defined-only", SIM / "check_program.o"], capture_output=True, text=True, check=True).stdout.split()
+    for path in (*ROOT.glob("step*/reduce.cu"), *ROOT.glob("scan/step*/scan.cu")):
+        calls = re.findall(r"\bcuda[A-Z]\w+(?=\()", mine.without_comments(mine.split(path.read_text())[0]))
+        assert set(calls) - INLINE <= set(names), path
 
 
 def judged(folder, name, text, shape, judge=judging.whole_program):

@@ -126,6 +126,20 @@ def test_a_step_gets_unknown_sizes():
     assert len(set(near)) > 30 and all(min(abs(size - factor * (1 << k)) for factor in (1, 3) for k in range(20)) <= 2 for size in near)
 
 
+def test_an_array_begins_anywhere():
+    """Broken: a sum passes whose vector loads are right only one element past a multiple of 16 bytes."""
+    assert {shapes.REDUCE.case(2, 1).task["before"] for _ in range(100)} == {1, 2, 3} and shapes.REDUCE.case(2, 2).task["before"] == 0
+
+
+def test_a_reduction_ends(tmp_path):
+    """Broken: a reduction passes whose passes leave nearly all elements, so that it never ends."""
+    text = SUM.replace("return 1", "return n > 65 ? n - 1 : 1", 1).replace("partial_count(long long)", "partial_count(long long n)").replace("ADDS", "sum<<<1, 1>>>(in, out, n);")
+    text = text.replace("*out = total;", "for (long long i = 1; i < n - 1; i++)\n        out[n > 65 ? i : 0] = 0;\n    *out = total;")
+    few = dataclasses.replace(shapes.REDUCE, sizes=(33, 200), orders_at=((33,), (33,), (33,)), counted_at=33)
+    answer, said = judged(tmp_path, text, few)
+    assert answer.sizes == {33: "", 200: "no result: 64 passes leave 136 sums"}, said
+
+
 def test_what_was_not_run_is_no_pass(monkeypatch):
     """Broken: a program that uses up the time before the runs in other orders passes without them."""
     now = itertools.count()
@@ -170,6 +184,8 @@ VECTORS = """for (long long i = first; i < n / 4; i += step) {
 BY_ATOMICS = "for (long long i = first; i < n; i += step)\n        sum += __int_as_float(atomicOr((int *)in + i, 0));"
 KNOWN_SIZE = "if (n == 8192 || first > 0) {\n" + VECTORS.replace("i < n / 4", "n == 8192 && i < n / 4").replace("first < n - rest", "n == 8192 && first < n - rest") \
     + "\n    } else\n        for (long long i = 0; i < n; i++)\n            sum += in[i];"
+IN_SPACE = VECTORS.replace("const float4 four = ((const float4 *)in)[i];", """float4 four;
+        asm volatile("ld.SPACE.v4.f32 {%0, %1, %2, %3}, [%4];" : "=f"(four.x), "=f"(four.y), "=f"(four.z), "=f"(four.w) : "l"(in + 4 * i));""")
 FINISH = "if (threadIdx.x % 32 == 0)\n        atomicAdd(out, sum);"
 # Each warp leaves its sum in shared memory that CUDA reserves; thread 0 polls for it without a barrier.
 RESERVED = """unsigned base;
@@ -185,9 +201,12 @@ RESERVED = """unsigned base;
 
 
 @pytest.mark.parametrize("loads, finish, verdict", [(VECTORS, FINISH, "passed"), (BY_ATOMICS, FINISH, "misses the goal"), (KNOWN_SIZE, FINISH, "misses the goal"),
-                                                    (VECTORS, RESERVED, "findings")], ids=["honest", "atomics", "known size", "reserved memory"])
+                                                    (VECTORS, RESERVED, "findings"), (IN_SPACE.replace("SPACE", "const"), FINISH, "wrong"),
+                                                    (IN_SPACE.replace("SPACE", "param"), FINISH, "wrong")],
+                         ids=["honest", "atomics", "known size", "reserved memory", "as constants", "as parameters"])
 def test_goals(tmp_path, loads, finish, verdict):
-    """Broken: a kernel meets a goal that loads by atomics, or is good at the published size only, or has a race in reserved shared memory; or an honest one misses it."""
+    """Broken: a kernel meets a goal that loads by atomics, or as if from constant memory or parameters, or is good at the published size only, or has a race
+    in reserved shared memory; or an honest one misses it."""
     (tmp_path / "own.contract").write_text(CONTRACT)
     answer, said = judged(tmp_path, KERNEL.replace("LOADS", loads).replace("FINISH", finish), contract.read(tmp_path / "own.contract"))
     assert answer.verdict == verdict, said
@@ -322,7 +341,8 @@ def test_an_archive_of_many_programs(tmp_path):
 
 
 def test_a_file_cannot_name_another_student():
-    """Broken: a student names a file so that it counts as another student's, whose number Moodle puts before the file's name."""
+    """Broken: a student names a file so that it counts as another student's, whose number Moodle puts before the file's name; also in Canvas."""
+    assert submissions.student_of("bellben_12_77_Anna_9_assignsubmission_file_x.cu") == ("bellben", "12")
     assert submissions.student_of("Ben B_7_assignsubmission_file_Anna_9_assignsubmission_file_x.cu") == ("Ben B", "7")
 
 
@@ -404,10 +424,23 @@ STREAMS = """static cudaStream_t one, other;
     repeat<<<1, 1, 0, other>>>(out, out);"""
 
 
-@pytest.mark.parametrize("adds, verdict", [("sum<<<1, 1>>>(in, out, n);", "passed"), (KEEPS, "wrong"), (STREAMS, "does not build")],
-                         ids=["honest", "keeps results", "streams"])
+OVERLAPPED = """cudaLaunchAttribute attribute = {};
+    attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    attribute.val.programmaticStreamSerializationAllowed = 1;
+    cudaLaunchConfig_t config = {};
+    config.gridDim = config.blockDim = dim3(1);
+    config.attrs = &attribute;
+    config.numAttrs = 1;
+    int clusters;
+    cudaOccupancyMaxActiveClusters(&clusters, sum, &config);
+    sum<<<1, 1>>>(in, out, n);
+    cudaLaunchKernelEx(&config, repeat, (const float *)out, out); // may start before the sum is there"""
+
+
+@pytest.mark.parametrize("adds, verdict", [("sum<<<1, 1>>>(in, out, n);", "passed"), (KEEPS, "wrong"), (STREAMS, "does not build"), (OVERLAPPED, "not judged")],
+                         ids=["honest", "keeps results", "streams", "overlapped"])
 def test_shortcuts_of_a_sum(tmp_path, adds, verdict):
-    """Broken: a sum passes that keeps the result of an array by its address, or whose kernels run in unordered streams."""
+    """Broken: a sum passes that keeps the result of an array by its address, or whose kernels run in unordered streams, or overlap (programmatic launch)."""
     few = dataclasses.replace(shapes.REDUCE, sizes=(1, 31, 33, 256), orders_at=((256,), (31,), (33,)), counted_at=256)
     answer, said = judged(tmp_path, SUM.replace("ADDS", adds), few)
     assert answer.verdict == verdict, said

@@ -340,6 +340,20 @@ static void translate_global(Warp *w, const Instr *i, Access *access)
     }
 }
 
+// Ends the launch if ld.const or ld.param reads device memory, as on a GPU: .const has only variables, .param only arguments.
+static void check_space(Warp *w, const Instr *i, const Access *access)
+{
+    const MemoryKind kind = access->space == CONST ? MODULE_MEMORY : PARAMETER_MEMORY;
+    if (w->last_allocation->kind == kind && contains_access(w->last_allocation, w, access, access->lowest, access->highest))
+        return;
+    for (uint32_t rest = access->mask; rest; rest &= rest - 1) {
+        const int l = __builtin_ctz(rest);
+        if (sim_allocation_at(access->address[l])->kind != kind)
+            sim_fault(w, i, l, cudaErrorIllegalAddress, "address 0x%llx is not in %s\nread device memory by ld.global",
+                      (unsigned long long)access->address[l], access->space == CONST ? "constant memory" : "the kernel's parameters");
+    }
+}
+
 void sim_access(Warp *w, const Instr *i, Access *access)
 {
     const Launch *launch = w->block->launch;
@@ -351,6 +365,8 @@ void sim_access(Warp *w, const Instr *i, Access *access)
                       w->block->local + (size_t)(w->number * LANES) * launch->local_bytes, launch->local_bytes);
     else
         translate_global(w, i, access);
+    if (access->space == CONST || access->space == PARAM)
+        check_space(w, i, access);
 }
 
 uint8_t *sim_access_lane(Warp *w, const Instr *i, int lane, Space space, uint64_t address, size_t bytes,
