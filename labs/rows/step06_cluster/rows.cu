@@ -1,4 +1,4 @@
-// Lab rows, step 06: one cluster per long row. It is read once, whatever its length.
+// Lab rows, step 06: one cluster per long row. Rows of up to 262,144 numbers are read once.
 // The change: the blocks of a cluster keep a row together, and exchange their pairs.
 // Build and run: nvcc -O3 -arch=native -o rows rows.cu && ./rows
 
@@ -175,7 +175,7 @@ static bool start_fitting(const Rows<width> &r)
     shape.val.clusterDim = {cluster_size, 1, 1};
     const unsigned blocks = (r.rows + teams - 1) / teams * cluster_size;
     const cudaLaunchConfig_t grid = {blocks, block_size(team_size), 0, 0, &shape,
-                                     cluster_size > 1}; // one block starts faster without
+                                     cluster_size > 1}; // one block needs no attribute
     CHECK(cudaLaunchKernelEx(&grid, softmax<width, team_size, kept, cluster_size>, r));
     return true;
 }

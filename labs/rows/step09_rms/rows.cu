@@ -170,7 +170,7 @@ static bool start_fitting(const Rows<T, width> &r)
     shape.val.clusterDim = {cluster_size, 1, 1};
     const unsigned blocks = (r.rows + teams - 1) / teams * cluster_size;
     const cudaLaunchConfig_t grid = {blocks, block_size(team_size), 0, 0, &shape,
-                                     cluster_size > 1}; // one block starts faster without
+                                     cluster_size > 1}; // one block needs no attribute
     CHECK(cudaLaunchKernelEx(&grid, rms_norm<T, width, team_size, kept, cluster_size>, r));
     return true;
 }
