@@ -8,7 +8,7 @@ import random
 import runpy
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Callable, Optional
+from typing import Any, Callable, Optional
 
 from drywarp import files
 
@@ -17,6 +17,7 @@ FOLDER = ROOT / "exercises"
 KINDS = ("write", "fix", "optimise", "predict")
 HINTS = 3
 UNIT = 16  # data are whole sixteenths, so that float additions are exact in any order (docs/check.md)
+EXACT = 1 << 23  # units that the numbers of an array are together at most: a float holds all whole numbers up to twice as many
 
 
 # ---- The arguments of a kernel
@@ -60,9 +61,13 @@ def scratch(count: int, type: str = "f") -> Array:
     return Array(type, None, None, count)
 
 
+_large_unit = 0  # if it is not 0, sixteenths() draws large multiples of 1 / _large_unit; set by Exercise.drawn()
+
+
 def sixteenths(count: int) -> list[float]:
-    """`count` random floats, none of them 0."""
-    return [random.choice((-1, 1)) * random.randint(1, UNIT) / UNIT for _ in range(count)]
+    """`count` random floats, none of them 0: whole sixteenths from -1 to 1; for the judge sometimes as large, and as fine, as their sum can be exact."""
+    most, unit = (max(UNIT, EXACT // max(count, 1)), _large_unit) if _large_unit else (UNIT, UNIT)
+    return [random.choice((-1, 1)) * random.randint(1, most) / unit for _ in range(count)]
 
 
 def distinct(count: int) -> list[float]:
@@ -151,6 +156,15 @@ class Exercise:
         low, high, step = self.random_sizes or (1, max(self.sizes), 1)
         unknown = sorted(set(range(low, high + 1, step)).difference(self.sizes))
         return [*self.sizes, *random.sample(unknown, min(2, len(unknown)))]
+
+    def drawn(self, n: int) -> dict[str, Any]:
+        """Data for one run of the judge, sometimes with large and fine numbers, which lower precision does not hold."""
+        global _large_unit
+        _large_unit = random.choice((0, UNIT << random.randint(0, 8)))
+        try:
+            return self.data(n)
+        finally:
+            _large_unit = 0
 
     def missed_at(self, n: int, row: dict[str, str]) -> list[Goal]:
         """The goals that a run at n misses. Those of the average block hold at any n, those of a whole launch up to `counts_at`, `least` only there."""

@@ -229,7 +229,7 @@ def run_all(task: exercises.Exercise, ptx: Path, entry: str, tools: Tools, verdi
 def run_session(session: Session, task: exercises.Exercise, entry: str, sizes: list[int], verdict: Verdict) -> None:
     """Runs these sizes, until one is wrong."""
     for n in sizes:
-        if one_size(session, task, entry, n, task.data(n), verdict):
+        if one_size(session, task, entry, n, task.drawn(n), verdict):
             return
 
 
@@ -308,7 +308,7 @@ def one_size(session: Session, task: exercises.Exercise, entry: str, n: int, dat
 
 def count(session: Session, task: exercises.Exercise, entry: str, sizes: list[int], verdict: Verdict) -> None:
     """Runs the exercise's own n after these sizes, and reads the counters of all, and the goals that they miss: a kernel may be good at one n only."""
-    if one_size(session, task, entry, task.counts_at, task.data(task.counts_at), verdict):
+    if one_size(session, task, entry, task.counts_at, task.drawn(task.counts_at), verdict):
         return
     launched, rows = [*sizes, task.counts_at], session.counters()
     runs = list(zip(launched, rows))[::-1] if len(rows) == len(launched) else [(task.counts_at, {})]

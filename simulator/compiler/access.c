@@ -47,8 +47,6 @@ Expression *build_address(Compiler *c, Expression *e, Position start)
         source_error(c, start, e->end - start, "store it in a variable first", "'&' needs a variable, and this is only a value");
         return expression_unknown(c, start, e->end);
     }
-    if (e->kind == EXPRESSION_VARIABLE)
-        e->variable->is_assigned = true; // the address may be used for an assignment
     Expression *result;
     if (e->kind == EXPRESSION_DEREFERENCE && type_pointer(c, e->type) == e->left->type)
         result = e->left;

@@ -8,7 +8,7 @@ enum { MAX_CHAIN = 32 };
 
 static uint32_t access_bytes(const IrInstruction *i)
 {
-    const uint32_t bytes = i->memory == IR_PRED ? 1 : ir_bits(i->memory) / 8;
+    const uint32_t bytes = ir_bytes(i->memory);
     return bytes * (i->count ? i->count : 1);
 }
 
@@ -51,7 +51,7 @@ static bool is_variable(const IrInstruction *root)
     return root->op == IR_ALLOCA || root->op == IR_SYMBOL;
 }
 
-static bool same_root(const IrInstruction *a, const IrInstruction *b)
+bool is_same_address(const IrInstruction *a, const IrInstruction *b)
 {
     return a == b || (a->op == IR_SYMBOL && b->op == IR_SYMBOL && a->symbol == b->symbol);
 }
@@ -66,7 +66,7 @@ static bool same_index(const IrInstruction *a, const IrInstruction *b)
 {
     if (a == b || (a->op == IR_SYMBOL && b->op == IR_SYMBOL && a->symbol == b->symbol))
         return true;
-    return a->op == IR_OFFSET && b->op == IR_OFFSET && a->operand_count == 2 && b->operand_count == 2 && same_root(a->operands[0], b->operands[0]) &&
+    return a->op == IR_OFFSET && b->op == IR_OFFSET && a->operand_count == 2 && b->operand_count == 2 && is_same_address(a->operands[0], b->operands[0]) &&
            a->operands[1] == b->operands[1] && a->scale == b->scale && !((a->flags ^ b->flags) & IR_SIGNED);
 }
 
@@ -91,7 +91,7 @@ Alias alias(const IrFunction *function, const Location *a, const Location *b)
             return SAME_BYTES;
         return a->begin + a->bytes <= b->begin || b->begin + b->bytes <= a->begin ? NO_ALIAS : MAY_ALIAS;
     }
-    if (same_root(a->root, b->root))
+    if (is_same_address(a->root, b->root))
         return begins_after(a, b) || begins_after(b, a) ? NO_ALIAS : MAY_ALIAS;
     if (is_variable(a->root) && is_variable(b->root))
         return NO_ALIAS;

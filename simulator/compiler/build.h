@@ -100,7 +100,6 @@ Expression *build_call_of(Compiler *c, Function *function, Expression *object, E
                           Position end);
 // A call of a user-defined operator; NULL if no candidate is viable.
 Expression *build_operator_call(Compiler *c, const char *name, Expression *left, Expression *right, Position start, Position end);
-Expression *build_named_call(Compiler *c, const char *function, Expression **arguments, uint32_t count, Position at); // calls a library function
 Function *resolve_function(Compiler *c, Expression *e, Type *type); // the overload that matches `type`, unless NULL; NULL: none
 
 // ---- initialise.c

@@ -322,15 +322,6 @@ Expression *build_operator_call(Compiler *c, const char *text, Expression *left,
     return build_call_of(c, f, member ? left : NULL, arguments + member, count - member, start, end);
 }
 
-Expression *build_named_call(Compiler *c, const char *function, Expression **arguments, uint32_t count, Position at)
-{
-    Name *name = name_intern(c, function, strlen(function));
-    Symbol *symbol = scope_lookup(c, c->parser->global, name);
-    Expression *callee = expression_function(c, symbol, at, at);
-    callee->name = name;
-    return symbol ? build_call(c, callee, arguments, count, at) : expression_unknown(c, at, at);
-}
-
 Function *resolve_function(Compiler *c, Expression *e, Type *type)
 {
     if (e->function && !e->template_arguments) {

@@ -33,7 +33,7 @@ static bool is_choice(const IrInstruction *load)
         return false;
     int64_t begin;
     const IrInstruction *pointer = choice_of(load, &begin);
-    const uint32_t bytes = (load->memory == IR_PRED ? 1 : ir_bits(load->memory) / 8) * (load->count ? load->count : 1);
+    const uint32_t bytes = ir_bytes(load->memory) * (load->count ? load->count : 1);
     for (uint32_t k = pointer && pointer->op == IR_SELECT; pointer && k < pointer->operand_count; k++)
         if (!is_variable(pointer->operands[k], begin, bytes))
             return false;

@@ -92,19 +92,7 @@ static int operator_level(const ConditionReader *r, uint16_t *id, uint32_t *leng
         *length = 2;
         return 8;
     }
-    switch (*id) {
-    case ID_OR: return 1;
-    case ID_AND: return 2;
-    case '|': return 3;
-    case '^': return 4;
-    case '&': return 5;
-    case ID_EQUAL: case ID_NOT_EQUAL: return 6;
-    case '<': case '>': case ID_LESS_EQUAL: case ID_GREATER_EQUAL: return 7;
-    case ID_SHIFT_LEFT: return 8;
-    case '+': case '-': return 9;
-    case '*': case '/': case '%': return 10;
-    default: return 0;
-    }
+    return token_operator_level(*id);
 }
 
 static int64_t apply(ConditionReader *r, uint16_t id, bool shift_right, int64_t a, int64_t b)

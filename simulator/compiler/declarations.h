@@ -15,7 +15,6 @@ struct Variable {
     uint8_t space;
     bool is_parameter, is_static, is_extern, is_constexpr, is_inline;
     bool is_pack;        // a function's parameter pack
-    bool is_used, is_assigned;
     bool is_initialised; // `initialiser` is valid; false before it has been parsed
     bool is_evaluated;   // its initialiser is being evaluated: a value that depends on itself is not constant
     bool has_constant;   // `constant` is the value of a const or constexpr scalar
@@ -59,7 +58,6 @@ struct Function {
     Template *template;   // the template that it is an instance of, or NULL
     struct TemplateArgument *arguments;
     uint32_t argument_count;
-    bool is_specialisation;
     const struct Intrinsic *intrinsic; // or NULL
     struct Lambda *lambda; // the generic lambda whose operator() it is an instance of, or NULL
     Expression *max_threads, *min_blocks, *max_blocks_per_cluster, *cluster[3]; // attributes of a kernel, or NULL
@@ -165,7 +163,6 @@ struct Template {
     TemplateParameter *parameters;
     uint32_t parameter_count;
     uint32_t declaration_token; // index of the first token after template <...>
-    uint32_t end_token;
     TemplateInstance *instances;
     TemplateInstance *buckets[INSTANCE_BUCKETS]; // the instances by a hash of their arguments
     uint32_t instance_count;

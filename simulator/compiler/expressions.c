@@ -44,7 +44,6 @@ Expression *expression_of_constant(Compiler *c, Type *type, const Constant *valu
 
 Expression *expression_variable(Compiler *c, Variable *variable, Position start, Position end)
 {
-    variable->is_used = true;
     if (type_is_unknown(variable->type))
         return expression_unknown(c, start, end);
     Expression *e = expression_new(c, EXPRESSION_VARIABLE, type_without_reference(variable->type), start, end);

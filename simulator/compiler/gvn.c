@@ -126,8 +126,7 @@ static bool can_number(const IrInstruction *i)
 {
     if (i->op == IR_LOAD || i->op == IR_LOAD_VECTOR)
         return !(i->flags & IR_VOLATILE);
-    const bool is_assembly = i->op == IR_INTRINSIC && strcmp(i->intrinsic->name, "asm") == 0; // NVVM does not merge equal ones
-    return ir_is_pure(i) && i->op != IR_ARGUMENT && !is_assembly;
+    return ir_is_pure(i) && i->op != IR_ARGUMENT && !ir_is_assembly(i); // NVVM does not merge equal assembly
 }
 
 static const Version *version_of(const Numbering *n, const IrInstruction *i)

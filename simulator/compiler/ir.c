@@ -235,6 +235,11 @@ uint32_t ir_bits(IrType type)
     return bits[type];
 }
 
+uint32_t ir_bytes(IrType type)
+{
+    return type == IR_PRED ? 1 : ir_bits(type) / 8;
+}
+
 int64_t ir_sign_extended(IrType type, int64_t value)
 {
     const uint32_t bits = ir_bits(type);
@@ -265,7 +270,7 @@ IrInstruction *ir_undefined(IrModule *module, IrFunction *function, IrType type)
 
 // ---- Terminators
 
-static void add_predecessor(IrModule *module, IrBlock *block, IrBlock *predecessor)
+void ir_add_predecessor(IrModule *module, IrBlock *block, IrBlock *predecessor)
 {
     const uint32_t count = block->predecessor_count;
     if ((count & (count - 1)) == 0) { // full, as in ir_add_operand
@@ -280,7 +285,7 @@ static void add_predecessor(IrModule *module, IrBlock *block, IrBlock *predecess
 void ir_jump(IrModule *module, IrBlock *from, IrBlock *to)
 {
     ir_append(module, from, IR_JUMP, IR_VOID, 0, NULL)->target[0] = to;
-    add_predecessor(module, to, from);
+    ir_add_predecessor(module, to, from);
 }
 
 void ir_branch(IrModule *module, IrBlock *from, IrInstruction *condition, IrBlock *if_true, IrBlock *if_false)
@@ -288,8 +293,8 @@ void ir_branch(IrModule *module, IrBlock *from, IrInstruction *condition, IrBloc
     IrInstruction *branch = ir_append(module, from, IR_BRANCH, IR_VOID, 1, &condition);
     branch->target[0] = if_true;
     branch->target[1] = if_false;
-    add_predecessor(module, if_true, from);
-    add_predecessor(module, if_false, from);
+    ir_add_predecessor(module, if_true, from);
+    ir_add_predecessor(module, if_false, from);
 }
 
 void ir_return(IrModule *module, IrBlock *from, IrInstruction *value)

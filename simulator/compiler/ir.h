@@ -138,7 +138,7 @@ struct IrBlock {
 typedef struct IrArgument {
     IrType type;         // of a struct by value: IR_VOID
     size_t bytes, alignment;
-    bool is_pointer, restrict_pointer, points_to_const;
+    bool is_pointer, restrict_pointer;
 } IrArgument;
 
 struct IrFunction {

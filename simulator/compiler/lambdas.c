@@ -371,7 +371,6 @@ Expression *parse_lambda(Compiler *c)
     // Expressions point to the fields, so the array must not be reallocated.
     record->field_capacity = MAX_CAPTURES;
     record->fields = compile_allocate(c, MAX_CAPTURES * sizeof *record->fields);
-    p->closures++;
     parse_enter(c);
     parse_advance(c);
     parse_captures(c, lambda);

@@ -35,18 +35,28 @@ static const struct {
 #undef KEYWORD
 };
 
+int token_operator_level(uint16_t id)
+{
+    switch (id) {
+    case ID_OR: return 1;
+    case ID_AND: return 2;
+    case '|': return 3;
+    case '^': return 4;
+    case '&': return 5;
+    case ID_EQUAL: case ID_NOT_EQUAL: return 6;
+    case '<': case '>': case ID_LESS_EQUAL: case ID_GREATER_EQUAL: return 7;
+    case ID_SHIFT_LEFT: return 8;
+    case '+': case '-': return 9;
+    case '*': case '/': case '%': return 10;
+    default: return 0;
+    }
+}
+
 void names_start(Compiler *c)
 {
     c->names = compile_new(c, NameTable);
     for (size_t k = 0; k < sizeof KEYWORDS / sizeof *KEYWORDS; k++)
         name_intern(c, KEYWORDS[k].text, strlen(KEYWORDS[k].text))->keyword = KEYWORDS[k].id;
-}
-
-void names_visit(Compiler *c, void (*visit)(void *context, const Name *name), void *context)
-{
-    for (int k = 0; k < NAME_BUCKETS; k++)
-        for (const Name *name = c->names->buckets[k]; name; name = name->next)
-            visit(context, name);
 }
 
 const char *keyword_suggestion(const Name *name)

@@ -2,7 +2,6 @@
 // no write in the loop may alias them, and either the loop always executes them or they cannot fault; asm only after loops are unrolled.
 // What only code after the loop needs is computed after it.
 #include "compiler/memory.h"
-#include "compiler/intrinsics.h"
 
 #include <string.h>
 
@@ -72,14 +71,9 @@ static bool is_part_of_address(const Hoisting *h, const IrInstruction *i)
     return i->uses != NULL;
 }
 
-static bool is_assembly(const IrInstruction *i)
-{
-    return i->op == IR_INTRINSIC && strcmp(i->intrinsic->name, "asm") == 0;
-}
-
 static bool can_hoist(const Hoisting *h, const IrInstruction *i)
 {
-    if (is_part_of_address(h, i) || (!h->is_late && is_assembly(i)))
+    if (is_part_of_address(h, i) || (!h->is_late && ir_is_assembly(i)))
         return false;
     if (i->op == IR_LOAD || i->op == IR_LOAD_VECTOR) {
         if ((i->flags & IR_VOLATILE) || (!is_safe_address(i) && !is_always_executed(h, i->block)))
@@ -111,8 +105,8 @@ static void list_writes(Hoisting *h)
 static IrInstruction *hoisted_copy(const Hoisting *h, const IrInstruction *i)
 {
     for (IrInstruction *other = h->insert_before->previous; other; other = other->previous)
-        if (is_assembly(other) && other->intrinsic == i->intrinsic && other->operand_count == i->operand_count &&
-            memcmp(other->operands, i->operands, i->operand_count * sizeof *i->operands) == 0)
+        if (ir_is_assembly(other) && other->intrinsic == i->intrinsic && other->operand_count == i->operand_count &&
+            (!i->operand_count || memcmp(other->operands, i->operands, i->operand_count * sizeof *i->operands) == 0))
             return other;
     return NULL;
 }
@@ -125,7 +119,7 @@ static bool hoist_from(Hoisting *h)
             next = i->next;
             if (i->op == IR_PHI || ir_is_terminator(i) || !has_invariant_operands(h, i) || !can_hoist(h, i))
                 continue;
-            IrInstruction *copy = is_assembly(i) ? hoisted_copy(h, i) : NULL;
+            IrInstruction *copy = ir_is_assembly(i) ? hoisted_copy(h, i) : NULL;
             if (copy)
                 ir_replace(i, copy);
             else

@@ -125,7 +125,6 @@ static void set_argument(IrArgument *a, const Type *type, bool is_kernel)
     *a = (IrArgument){.type = pointer ? IR_B64 : lower_type(type), .bytes = pointer ? 8 : type->size, .alignment = pointer ? 8 : type->alignment};
     a->is_pointer = pointer;
     a->restrict_pointer = (type->qualifiers & TYPE_RESTRICT) != 0;
-    a->points_to_const = type->kind == TYPE_POINTER && (type->target->qualifiers & TYPE_CONST);
 }
 
 static void set_arguments(Lowering *l, IrFunction *lowered, const Function *f)

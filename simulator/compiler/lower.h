@@ -48,7 +48,6 @@ void lower_branch(Lowering *l, IrInstruction *condition, IrBlock *if_true, IrBlo
 // ---- lower_types.c
 
 IrType lower_type(const Type *type);  // type of a value in a register
-bool lower_is_signed(const Type *type);
 uint64_t lower_size(const Type *type);
 uint32_t lower_alignment(const Type *type);
 

@@ -17,11 +17,6 @@ IrType lower_type(const Type *type)
     }
 }
 
-bool lower_is_signed(const Type *type)
-{
-    return type_is_signed(type);
-}
-
 uint64_t lower_size(const Type *type)
 {
     return type_is_any_reference(type) ? 8 : type->size;

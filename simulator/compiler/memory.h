@@ -15,6 +15,7 @@ typedef struct Location { // the bytes of an access
 typedef enum Alias { NO_ALIAS, MAY_ALIAS, SAME_BYTES } Alias;
 
 Location location_of(const IrInstruction *access); // for a load or store of a scalar or vector
+bool is_same_address(const IrInstruction *a, const IrInstruction *b); // the same value or symbol
 Alias alias(const IrFunction *function, const Location *a, const Location *b);
 // Whether an instruction may write bytes of the location.
 bool may_write(const IrFunction *function, const IrInstruction *instruction, const Location *location);

@@ -327,14 +327,6 @@ static bool report_const(Compiler *c, const Expression *e, const char *verb)
     return true;
 }
 
-static void mark_assigned(Expression *e)
-{
-    while (e->kind == EXPRESSION_MEMBER || e->kind == EXPRESSION_BASE)
-        e = e->left;
-    if (e->kind == EXPRESSION_VARIABLE)
-        e->variable->is_assigned = true;
-}
-
 static Expression *assign(Compiler *c, Expression *left, Expression *right)
 {
     Type *type = type_bare(left->type);
@@ -389,7 +381,6 @@ Expression *build_assign(Compiler *c, uint16_t id, Expression *left, Expression 
         if (called)
             return called;
     }
-    mark_assigned(left);
     if (expression_is_unknown(left))
         return left;
     if (report_const(c, left, "assign to"))
@@ -411,7 +402,6 @@ Expression *build_increment(Compiler *c, Expression *e, bool subtract, bool is_p
         if (called)
             return called;
     }
-    mark_assigned(e);
     if (expression_is_unknown(e))
         return e;
     if (report_const(c, e, subtract ? "decrement" : "increment"))

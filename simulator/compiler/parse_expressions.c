@@ -405,31 +405,18 @@ static int operator_level(Compiler *c, uint16_t *id, uint32_t *length)
     *length = 1;
     if (t->kind != TOKEN_PUNCTUATOR)
         return 0;
-    switch (t->id) {
-    case ID_OR: return 1;
-    case ID_AND: return 2;
-    case '|': return 3;
-    case '^': return 4;
-    case '&': return 5;
-    case ID_EQUAL: case ID_NOT_EQUAL: return 6;
-    case '<': case ID_LESS_EQUAL: case ID_GREATER_EQUAL: return 7;
-    case '>': {
+    if (t->id == '>') {
         const Token *next = parse_peek(c, 1);
         const bool joined = !(next->flags & (TOKEN_SPACE | TOKEN_FIRST));
-        if (c->parser->state.no_greater)
+        if (c->parser->state.no_greater || (joined && token_is(next, ID_GREATER_EQUAL))) // >>= is an assignment
             return 0;
         if (joined && token_is(next, '>')) {
             *id = OPERATOR_SHIFT_RIGHT;
             *length = 2;
             return 8;
         }
-        return joined && token_is(next, ID_GREATER_EQUAL) ? 0 : 7; // >>= is an assignment
     }
-    case ID_SHIFT_LEFT: return 8;
-    case '+': case '-': return 9;
-    case '*': case '/': case '%': return 10;
-    default: return 0;
-    }
+    return token_operator_level(t->id);
 }
 
 static Expression *parse_binary(Compiler *c, int min_level)

@@ -320,13 +320,6 @@ static void parse_record_template(Compiler *c, Template *t, Scope *scope)
 
 // ---- explicit specialisations and instantiations
 
-static Symbol *symbol_of(Compiler *c, SymbolKind kind, const Template *t)
-{
-    Symbol *symbol = compile_new(c, Symbol);
-    *symbol = (Symbol){.kind = (uint8_t)kind, .name = t->name, .position = t->position, .scope = t->scope};
-    return symbol;
-}
-
 static void specialise_record(Compiler *c)
 {
     const uint32_t begin = c->parser->state.at;
@@ -355,7 +348,7 @@ static void specialise_record(Compiler *c)
     r->arguments = arguments;
     r->argument_count = t->parameter_count;
     r->function = NULL;
-    instance->symbol = symbol_of(c, SYMBOL_TYPE, t);
+    instance->symbol = template_symbol(c, SYMBOL_TYPE, t);
     instance->symbol->type = r->type;
     c->parser->state.at = begin;
     s = (Specifiers){0};
@@ -386,7 +379,7 @@ static void specialise_variable(Compiler *c, const Specifiers *s, Declarator *d,
     TemplateInstance *instance = template_instance_entry(c, t, arguments);
     d->name = NULL;
     d->scope = NULL;
-    Symbol *symbol = symbol_of(c, SYMBOL_VARIABLE, t);
+    Symbol *symbol = template_symbol(c, SYMBOL_VARIABLE, t);
     symbol->variable = parse_variable(c, s, d, false);
     symbol->variable->name = t->name;
     instance->symbol = symbol;
@@ -425,7 +418,6 @@ static void specialise_function(Compiler *c, const Specifiers *s, Declarator *d)
     own->template = of;
     own->arguments = (TemplateArgument *)arguments;
     own->argument_count = of->parameter_count;
-    own->is_specialisation = true;
     own->next_needed = next;
     own->is_needed = needed;
     own->parameter_scope->function = own;
@@ -540,6 +532,5 @@ void parse_template(Compiler *c, Record *record)
         parse_function_template(c, t, outer, record);
         c->silent -= silent;
     }
-    t->end_token = state->at;
     state->scope = outer;
 }

@@ -294,8 +294,6 @@ Specifiers parse_specifiers(Compiler *c)
     s.has_type = s.type || has_basic;
     if (has_basic)
         s.type = basic_type(c, &basic);
-    if (!s.type && s.is_constexpr)
-        s.is_const_only = true;
     if (!s.type)
         s.type = type_basic(c, TYPE_UNKNOWN);
     if (qualifiers && s.type->kind != TYPE_UNKNOWN)

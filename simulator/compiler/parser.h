@@ -49,7 +49,6 @@ typedef struct Parser {
     Scope **closed;      // scopes of the function's blocks that have ended, for messages
     uint32_t closed_count, closed_capacity;
     bool has_packs;      // the source has a parameter pack
-    uint32_t closures;
     uint32_t instance_count; // template instances, including failed ones
     struct PendingUnroll { // #pragma unroll before a loop
         bool is_set;
@@ -104,7 +103,7 @@ void parse_mark_needed(Compiler *c, Function *function); // queues the function'
 typedef struct Specifiers {
     Type *type;
     Position start;
-    bool is_typedef, is_extern, is_static, is_inline, is_constexpr, is_const_only, is_friend, is_explicit, is_virtual, is_mutable;
+    bool is_typedef, is_extern, is_static, is_inline, is_constexpr, is_friend, is_explicit, is_virtual, is_mutable;
     bool is_kernel, is_device, is_host, no_inline, force_inline, is_noreturn;
     bool is_extern_c;
     bool is_managed, is_constant, is_shared;
@@ -129,7 +128,6 @@ typedef struct Declarator {
     TemplateArgument *template_arguments;
     uint32_t template_argument_count;
     Scope *parameter_scope;
-    uint32_t bit_width;
 } Declarator;
 
 uint8_t parse_qualifier(uint16_t id);    // TYPE_CONST, ..., or 0
@@ -239,6 +237,7 @@ Function *template_for_type(Compiler *c, Template *template, const TemplateArgum
 // The complete template arguments: the given ones, converted, and the defaults. NULL after an error.
 TemplateArgument *template_complete(Compiler *c, Template *t, const TemplateArgument *given, uint32_t count, Position at);
 // The entry of the instance with these arguments, added if there is none.
+Symbol *template_symbol(Compiler *c, SymbolKind kind, const Template *template); // of an instance
 TemplateInstance *template_instance_entry(Compiler *c, Template *template, TemplateArgument *arguments);
 bool template_more_special(Compiler *c, const Template *a, const Template *b); // whether a is at least as specialised as b
 bool template_match_argument(Compiler *c, const Template *t, const TemplateArgument *pattern, const TemplateArgument *argument, TemplateArgument *bound);

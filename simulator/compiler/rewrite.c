@@ -100,6 +100,11 @@ uint32_t ir_effects(const IrInstruction *instruction)
     }
 }
 
+bool ir_is_assembly(const IrInstruction *instruction)
+{
+    return instruction->op == IR_INTRINSIC && strcmp(instruction->intrinsic->name, "asm") == 0;
+}
+
 bool ir_is_pure(const IrInstruction *instruction)
 {
     return instruction->op != IR_PHI && instruction->op != IR_ALLOCA && ir_effects(instruction) == INTRINSIC_PURE;
@@ -224,23 +229,11 @@ void ir_make_jump(IrModule *module, IrBlock *block, uint32_t kept_target)
     jump->file = file;
 }
 
-static void append_predecessor(IrModule *module, IrBlock *block, IrBlock *predecessor)
-{
-    const uint32_t count = block->predecessor_count;
-    if ((count & (count - 1)) == 0) {
-        IrBlock **more = ir_allocate(module, (count ? 2 * count : 1) * sizeof(IrBlock *));
-        if (count)
-            memcpy(more, block->predecessors, count * sizeof(IrBlock *));
-        block->predecessors = more;
-    }
-    block->predecessors[block->predecessor_count++] = predecessor;
-}
-
 void ir_redirect(IrModule *module, IrBlock *from, uint32_t target, IrBlock *to)
 {
     ir_remove_predecessor(from->last->target[target], ir_edge_index(from, target));
     from->last->target[target] = to;
-    append_predecessor(module, to, from);
+    ir_add_predecessor(module, to, from);
 }
 
 IrBlock *ir_split_edge(IrModule *module, IrBlock *from, uint32_t target)
@@ -253,7 +246,7 @@ IrBlock *ir_split_edge(IrModule *module, IrBlock *from, uint32_t target)
     jump->line = jump->file = 0;
     from->last->target[target] = middle;
     to->predecessors[index] = middle;
-    append_predecessor(module, middle, from);
+    ir_add_predecessor(module, middle, from);
     return middle;
 }
 
@@ -378,11 +371,6 @@ uint32_t ir_count_phis(const IrBlock *block)
     for (const IrInstruction *phi = block->first; phi->op == IR_PHI; phi = phi->next)
         count++;
     return count;
-}
-
-bool ir_is_phi(const IrInstruction *instruction)
-{
-    return instruction->op == IR_PHI;
 }
 
 IrInstruction *ir_first_not_phi(const IrBlock *block)

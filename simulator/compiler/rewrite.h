@@ -9,6 +9,7 @@
 void *ir_allocate(IrModule *module, size_t bytes); // zeroed, in the module's arena
 void *ir_scratch(IrModule *module, size_t bytes);  // zeroed, valid until the end of the pass
 uint32_t ir_bits(IrType type);
+uint32_t ir_bytes(IrType type); // in memory
 int64_t ir_sign_extended(IrType type, int64_t value); // from the type's width
 void ir_set_operand(IrInstruction *instruction, uint32_t index, IrInstruction *value);
 // Creates an instruction that is in no block yet.
@@ -18,6 +19,7 @@ void ir_link_before(IrInstruction *insert_before, IrInstruction *instruction);
 void ir_link_last(IrBlock *block, IrInstruction *instruction);
 bool ir_is_terminator(const IrInstruction *instruction);
 uint32_t ir_target_count(const IrBlock *block);
+void ir_add_predecessor(IrModule *module, IrBlock *block, IrBlock *predecessor); // at the end of the list
 
 // ---- rewrite.c: values
 
@@ -47,6 +49,7 @@ void ir_replace(IrInstruction *instruction, IrInstruction *replacement);
 void ir_move_before(IrInstruction *insert_before, IrInstruction *instruction);
 // Whether the result depends only on the operands and there is no other effect, so that the instruction may be moved, merged and removed.
 // Integer division is included, because it does not trap in PTX.
+bool ir_is_assembly(const IrInstruction *instruction); // asm
 bool ir_is_pure(const IrInstruction *instruction);
 // Whether the instruction may be removed if its value is unused.
 bool ir_is_removable(const IrInstruction *instruction);
@@ -79,7 +82,6 @@ void ir_remove_block(IrBlock *block); // requires that it has no predecessors; r
 void ir_remove_unreachable(IrModule *module, IrFunction *function);
 // Moves an instruction and all after it to a new block, to which the old block then jumps.
 IrBlock *ir_split_block(IrModule *module, IrInstruction *first_moved);
-bool ir_is_phi(const IrInstruction *instruction);
 uint32_t ir_count_phis(const IrBlock *block);
 IrInstruction *ir_first_not_phi(const IrBlock *block);
 

@@ -174,14 +174,6 @@ Record *scope_record(Scope *scope)
     return NULL;
 }
 
-Function *scope_function(Scope *scope)
-{
-    for (; scope && scope->kind != SCOPE_NAMESPACE; scope = scope->parent)
-        if (scope->kind == SCOPE_PARAMETERS)
-            return scope->function;
-    return NULL;
-}
-
 Name *record_constructor_name(Compiler *c)
 {
     return name_intern(c, "(constructor)", 13);

@@ -36,7 +36,6 @@ Symbol *scope_find_member(Compiler *c, Scope *scope, Name *name);
 Symbol *scope_lookup(Compiler *c, Scope *scope, Name *name);
 Scope *scope_enclosing_namespace(Scope *scope);
 Record *scope_record(Scope *scope);     // the enclosing record, or NULL
-Function *scope_function(Scope *scope); // the enclosing function, or NULL
 Name *record_constructor_name(Compiler *c); // the name under which all constructors are declared
 Symbol *record_constructors(Compiler *c, Record *record); // or NULL
 

@@ -54,7 +54,6 @@ typedef struct Compiler {
     struct Preprocessor *preprocessor;
     struct TypeTable *types;
     struct Parser *parser;
-    struct Lowering *lowering;
 } Compiler;
 
 typedef struct InstantiationNote { // for "in the instantiation of" notes

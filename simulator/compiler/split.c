@@ -32,16 +32,11 @@ typedef struct Splitting {
     bool is_last; // loops have been unrolled
 } Splitting;
 
-static uint32_t bytes_of(IrType type)
-{
-    return type == IR_PRED ? 1 : ir_bits(type) / 8;
-}
-
 static uint32_t accessed_bytes(const IrInstruction *access)
 {
     if (access->op == IR_COPY)
         return access->memory_bytes;
-    return bytes_of(access->memory) * (access->count ? access->count : 1);
+    return ir_bytes(access->memory) * (access->count ? access->count : 1);
 }
 
 // ---- Collecting accesses
@@ -80,7 +75,7 @@ static bool collect(Splitting *s, Variable *v, const IrInstruction *pointer, int
 
 static void mark_part(Variable *v, uint32_t begin, IrType type)
 {
-    v->cuts[begin] = v->cuts[begin + bytes_of(type)] = 1;
+    v->cuts[begin] = v->cuts[begin + ir_bytes(type)] = 1;
     v->types[begin] = type;
 }
 
@@ -95,7 +90,7 @@ static void mark_cuts(Splitting *s, Variable *v)
             continue;
         }
         for (uint32_t k = 0; k < (i->count ? i->count : 1u); k++)
-            mark_part(v, access->begin + k * bytes_of(i->memory), i->memory);
+            mark_part(v, access->begin + k * ir_bytes(i->memory), i->memory);
     }
 }
 
@@ -183,7 +178,7 @@ static IrType integer_of(uint32_t bytes)
 // The next part of a copy at `begin`: as large as its alignment and the next cut allow.
 static Part next_part(const IrInstruction *copy, Side side, uint32_t begin)
 {
-    uint32_t bytes = copy->memory == IR_VOID ? 8 : bytes_of(copy->memory);
+    uint32_t bytes = copy->memory == IR_VOID ? 8 : ir_bytes(copy->memory);
     while (bytes > 1 && (begin + bytes > copy->memory_bytes || begin % bytes || (copy->alignment && copy->alignment % bytes)))
         bytes /= 2;
     IrType type = IR_VOID;
@@ -195,13 +190,13 @@ static Part next_part(const IrInstruction *copy, Side side, uint32_t begin)
             bytes /= 2;
         type = side.variable->types[side.begin + begin];
     }
-    return (Part){begin, type != IR_VOID && bytes_of(type) == bytes ? type : integer_of(bytes)};
+    return (Part){begin, type != IR_VOID && ir_bytes(type) == bytes ? type : integer_of(bytes)};
 }
 
 static uint32_t list_parts(const IrInstruction *copy, Side side, Part *parts)
 {
     uint32_t count = 0;
-    for (uint32_t begin = 0; begin < copy->memory_bytes; begin += bytes_of(parts[count++].type)) {
+    for (uint32_t begin = 0; begin < copy->memory_bytes; begin += ir_bytes(parts[count++].type)) {
         if (count == MAX_COPY_PARTS)
             return 0;
         parts[count] = next_part(copy, side, begin);
@@ -212,7 +207,7 @@ static uint32_t list_parts(const IrInstruction *copy, Side side, Part *parts)
 // Whether the side of the copy that is in memory can be accessed as one vector.
 static bool is_vector(const IrInstruction *copy, const Part *parts, uint32_t count)
 {
-    const uint32_t bytes = bytes_of(parts[0].type);
+    const uint32_t bytes = ir_bytes(parts[0].type);
     if ((count != 2 && count != 4) || bytes < 4 || bytes * count > 16 || copy->alignment < bytes * count)
         return false;
     for (uint32_t k = 1; k < count; k++)
@@ -282,7 +277,7 @@ static void expand_as_loop(Splitting *s, IrInstruction *copy, IrType word)
     ir_redirect(s->module, before, 0, body);
     IrInstruction *index = ir_phi(s->module, body, IR_B32), *pointers[2];
     for (uint32_t k = 0; k < 2; k++)
-        pointers[k] = element_at(s, body, copy->operands[k], index, bytes_of(word));
+        pointers[k] = element_at(s, body, copy->operands[k], index, ir_bytes(word));
     IrInstruction *value = ir_append(s->module, body, IR_LOAD, word, 1, &pointers[1]);
     value->memory = word;
     value->space = pointers[1]->space;
@@ -291,7 +286,7 @@ static void expand_as_loop(Splitting *s, IrInstruction *copy, IrType word)
     store->space = pointers[0]->space;
     IrInstruction *next = ir_append(s->module, body, IR_ADD, IR_B32, 2, (IrInstruction *[]){index, ir_integer(s->module, s->function, IR_B32, 1)});
     next->flags |= IR_NO_WRAP;
-    IrInstruction *bound = ir_integer(s->module, s->function, IR_B32, copy->memory_bytes / bytes_of(word));
+    IrInstruction *bound = ir_integer(s->module, s->function, IR_B32, copy->memory_bytes / ir_bytes(word));
     IrInstruction *again = ir_append(s->module, body, IR_COMPARE, IR_PRED, 2, (IrInstruction *[]){next, bound});
     again->compare = IR_LESS;
     ir_branch(s->module, body, again, body, after);
@@ -305,7 +300,7 @@ static bool expand_copy(Splitting *s, IrInstruction *copy)
     const Side to = side_of(s, copy->operands[0]), from = side_of(s, copy->operands[1]);
     const bool is_long = copy->memory_bytes > MAX_STRAIGHT_BYTES && !to.variable && !from.variable && !(copy->flags & IR_VOLATILE);
     const IrType word = copy->alignment % 8 == 0 && copy->memory != IR_B32 ? IR_B64 : IR_B32;
-    if (is_long && copy->alignment % bytes_of(word) == 0 && copy->memory_bytes % bytes_of(word) == 0) {
+    if (is_long && copy->alignment % ir_bytes(word) == 0 && copy->memory_bytes % ir_bytes(word) == 0) {
         expand_as_loop(s, copy, word);
         return true;
     }
@@ -352,7 +347,7 @@ static void scalarise_load(Splitting *s, IrInstruction *vector)
         next->memory = vector->memory;
         next->space = vector->space;
         next->flags = vector->flags;
-        next->integer = vector->integer + element->index * bytes_of(vector->memory);
+        next->integer = vector->integer + element->index * ir_bytes(vector->memory);
         ir_replace(element, next);
     }
     ir_remove(vector);
@@ -365,7 +360,7 @@ static void scalarise_store(Splitting *s, IrInstruction *vector)
         IrInstruction *store = ir_insert_before(s->module, vector, IR_STORE, IR_VOID, 2, operands);
         store->memory = vector->memory;
         store->space = vector->space;
-        store->integer = vector->integer + k * bytes_of(vector->memory);
+        store->integer = vector->integer + k * ir_bytes(vector->memory);
     }
     ir_remove(vector);
 }

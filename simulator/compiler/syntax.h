@@ -58,7 +58,6 @@ typedef enum ExpressionKind {
     EXPRESSION_LIST,      // { ... } of an aggregate: .arguments for the first elements, zeros for the others
     EXPRESSION_COPY,      // a copy of the record left
     EXPRESSION_MATERIALISE, // temporary materialisation: an lvalue with the value left
-    EXPRESSION_SEQUENCE,  // statements, then left: from a library macro
     EXPRESSION_ASM,       // .assembly
     EXPRESSION_NEW        // new (left) type: right is the initialiser, an EXPRESSION_CONSTRUCT, EXPRESSION_LIST or scalar
 } ExpressionKind;

@@ -216,7 +216,7 @@ TemplateInstance *template_instance_entry(Compiler *c, Template *t, TemplateArgu
     return t->instances = *bucket = i;
 }
 
-static Symbol *symbol_for(Compiler *c, SymbolKind kind, const Template *t)
+Symbol *template_symbol(Compiler *c, SymbolKind kind, const Template *t)
 {
     Symbol *symbol = compile_new(c, Symbol);
     *symbol = (Symbol){.kind = (uint8_t)kind, .name = t->name, .position = t->position, .scope = t->scope};
@@ -251,7 +251,7 @@ static Symbol *function_instance(Compiler *c, Template *t, TemplateArgument *arg
             f->defaults[k] = t->pattern->defaults[k];
             f->required = t->pattern->required;
         }
-    Symbol *symbol = symbol_for(c, SYMBOL_FUNCTION, t);
+    Symbol *symbol = template_symbol(c, SYMBOL_FUNCTION, t);
     symbol->function = f;
     return symbol;
 }
@@ -291,7 +291,7 @@ static Symbol *record_instance(Compiler *c, Template *t, TemplateArgument *argum
     r->arguments = arguments;
     r->argument_count = t->parameter_count;
     r->function = NULL;
-    Symbol *symbol = symbol_for(c, SYMBOL_TYPE, t);
+    Symbol *symbol = template_symbol(c, SYMBOL_TYPE, t);
     symbol->type = r->type;
     instance->symbol = symbol; // set before its members are parsed, as they may name it
     if (!from->is_defined)
@@ -307,7 +307,7 @@ static Symbol *record_instance(Compiler *c, Template *t, TemplateArgument *argum
 
 static Symbol *alias_instance(Compiler *c, const Template *t)
 {
-    Symbol *symbol = symbol_for(c, SYMBOL_TYPE, t);
+    Symbol *symbol = template_symbol(c, SYMBOL_TYPE, t);
     symbol->type = parse_type_name(c);
     return symbol;
 }
@@ -319,7 +319,7 @@ static Symbol *variable_instance(Compiler *c, Template *t)
     parse_declarator(c, &s, &d);
     if (!d.name)
         return NULL;
-    Symbol *symbol = symbol_for(c, SYMBOL_VARIABLE, t);
+    Symbol *symbol = template_symbol(c, SYMBOL_VARIABLE, t);
     d.name = NULL; // it is not declared in the scope
     symbol->variable = parse_variable(c, &s, &d, false);
     symbol->variable->name = t->name;

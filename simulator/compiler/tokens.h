@@ -66,8 +66,7 @@ static inline Name *name_intern_slice(Compiler *c, Slice text)
     return name_intern(c, text.text, text.length);
 }
 void names_start(Compiler *c);
-// Calls `visit` for each name, for suggestions.
-void names_visit(Compiler *c, void (*visit)(void *context, const Name *name), void *context);
+int token_operator_level(uint16_t id); // precedence of a binary operator, higher binds tighter; 0: it is none
 
 typedef struct Lexer {
     Compiler *compiler;

@@ -1,10 +1,7 @@
 // trips.c: trip counts of loops. If a loop's exit test depends on constants only, it is evaluated until it fails; for other counted
 // loops the bound and the step are found.
 #include "compiler/clone.h"
-#include "compiler/intrinsics.h"
 #include "compiler/simplify.h"
-
-#include <string.h>
 
 enum { MAX_DEPTH = 16, MAX_GUARDS = 32 };
 
@@ -286,7 +283,7 @@ static bool has_intrinsic_effects(const Loop *loop)
 {
     for (uint32_t k = 0; k < loop->block_count; k++)
         for (const IrInstruction *i = loop->blocks[k]->first; i; i = i->next)
-            if (i->op == IR_INTRINSIC && (!ir_is_pure(i) || strcmp(i->intrinsic->name, "asm") == 0))
+            if (i->op == IR_INTRINSIC && (!ir_is_pure(i) || ir_is_assembly(i)))
                 return true;
     return false;
 }

@@ -172,11 +172,6 @@ bool type_is_signed(const Type *type)
     }
 }
 
-bool type_is_scoped_enum(const Type *type)
-{
-    return type->kind == TYPE_ENUM && type->enumeration->scoped;
-}
-
 Type *type_innermost(Type *type)
 {
     while (type->kind == TYPE_ARRAY)
@@ -214,18 +209,6 @@ Type *type_unsigned(Compiler *c, Type *type)
     case TYPE_INT: return type_basic(c, TYPE_UNSIGNED);
     case TYPE_LONG: return type_basic(c, TYPE_UNSIGNED_LONG);
     case TYPE_LONG_LONG: return type_basic(c, TYPE_UNSIGNED_LONG_LONG);
-    default: return type_integer_of(type);
-    }
-}
-
-Type *type_signed(Compiler *c, Type *type)
-{
-    switch (type_integer_of(type)->kind) {
-    case TYPE_CHAR: case TYPE_UNSIGNED_CHAR: return type_basic(c, TYPE_SIGNED_CHAR);
-    case TYPE_UNSIGNED_SHORT: return type_basic(c, TYPE_SHORT);
-    case TYPE_UNSIGNED: return type_basic(c, TYPE_INT);
-    case TYPE_UNSIGNED_LONG: return type_basic(c, TYPE_LONG);
-    case TYPE_UNSIGNED_LONG_LONG: return type_basic(c, TYPE_LONG_LONG);
     default: return type_integer_of(type);
     }
 }

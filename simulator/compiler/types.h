@@ -99,7 +99,6 @@ static inline bool type_is_unknown(const Type *type) // unknown or dependent
     return type->kind == TYPE_UNKNOWN || type->dependent;
 }
 bool type_is_signed(const Type *type);   // of an integer or an enumeration
-bool type_is_scoped_enum(const Type *type);
 bool type_is_complete(Type *type);
 Type *type_without_reference(Type *type);
 Type *type_promoted(Compiler *c, Type *type);          // the integral promotions
@@ -107,7 +106,6 @@ Type *type_common(Compiler *c, Type *a, Type *b);      // the usual arithmetic c
 Type *type_integer_of(Type *type);                     // the underlying type of an enumeration
 Type *type_innermost(Type *type);                      // the innermost element type of an array
 Type *type_unsigned(Compiler *c, Type *type);          // the unsigned integer of the same size
-Type *type_signed(Compiler *c, Type *type);
 // The spelling of the type, for messages.
 const char *type_text(Compiler *c, Type *type);
 

@@ -22,11 +22,6 @@ typedef struct Vectorisation {
     bool changed;
 } Vectorisation;
 
-static uint32_t bytes_of(const IrInstruction *access)
-{
-    return access->memory == IR_PRED ? 1 : ir_bits(access->memory) / 8;
-}
-
 static bool is_candidate(const IrInstruction *i)
 {
     return (i->op == IR_LOAD || i->op == IR_STORE) && !(i->flags & IR_VOLATILE) && i->space != IR_PARAMETER && i->memory != IR_PRED &&
@@ -36,11 +31,6 @@ static bool is_candidate(const IrInstruction *i)
 static IrType value_type(const IrInstruction *access)
 {
     return access->op == IR_LOAD ? (IrType)access->type : (IrType)access->operands[1]->type;
-}
-
-static bool is_same_address(const IrInstruction *a, const IrInstruction *b)
-{
-    return a == b || (a->op == IR_SYMBOL && b->op == IR_SYMBOL && a->symbol == b->symbol);
 }
 
 static bool belongs_to(const Group *group, const IrInstruction *i)
@@ -115,7 +105,7 @@ static IrInstruction *new_vector(Vectorisation *v, IrInstruction *insert_before,
     vector->count = elements;
     vector->line = insert_before->line;
     vector->file = insert_before->file;
-    vector->alignment = elements * bytes_of(run[0]);
+    vector->alignment = elements * ir_bytes(run[0]->memory);
     align_variable(vector->operands[0]);
     v->changed = true;
     return vector;
@@ -167,7 +157,7 @@ static bool is_within(const IrInstruction *base, int64_t end, uint32_t bytes)
 // element.
 static uint32_t run_length(const Group *group, IrInstruction **sorted, uint32_t begin, uint32_t *elements)
 {
-    const uint32_t bytes = bytes_of(sorted[begin]);
+    const uint32_t bytes = ir_bytes(sorted[begin]->memory);
     uint32_t length = 1;
     while (begin + length < group->count && length < MAX_ELEMENTS && sorted[begin + length]->integer == sorted[begin]->integer + (int64_t)(length * bytes))
         length++;
@@ -285,7 +275,7 @@ static void narrow(Vectorisation *v, IrInstruction *vector)
     load->memory = vector->memory;
     load->space = vector->space;
     load->flags = vector->flags;
-    load->integer = vector->integer + (int64_t)(element->index * bytes_of(vector));
+    load->integer = vector->integer + (int64_t)(element->index * ir_bytes(vector->memory));
     load->line = vector->line;
     load->file = vector->file;
     ir_replace(element, load);

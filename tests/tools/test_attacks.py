@@ -166,7 +166,7 @@ ELSEWHERE = {"block_order": wrong.test_other_orders_and_changed_inputs, "scan_or
              "forbidden_library": wrong.test_headers_of_a_forbidden_library, "joined_name": wrong.test_a_forbidden_name_in_parts,
              "some_sizes": wrong.test_a_limit_of_none_holds_at_all_sizes, "pipe": wrong.test_a_file_is_opened_once, "link": wrong.test_a_file_is_opened_once,
              "own_rules": wrong.test_the_courses_rules_win, **dict.fromkeys(("keeps_results", "unordered_streams", "overlapping_kernels"), wrong.test_shortcuts_of_a_sum),
-             **dict.fromkeys(("initial_value", "lower_precision", "keeps_zeros", "rounds"), wrong.test_shortcuts_of_the_data), "own_grid": wrong.test_an_own_grid_is_refused,
+             **dict.fromkeys(("initial_value", "lower_precision", "keeps_zeros", "rounds"), wrong.test_shortcuts_of_the_data), "own_grid": wrong.test_an_own_grid_is_refused, "exercise_precision": wrong.test_precision_in_an_exercise,
              "medium_sizes": wrong.test_a_step_gets_unknown_sizes, **dict.fromkeys(("bulk_copies", "host_copies"), wrong.test_goals_count_copies),
              "another_name": wrong.test_a_file_cannot_name_another_student, "many_members": wrong.test_an_archive_of_many_programs,
              "long_line": wrong.test_forbidden_names, "own_cluster": wrong.test_goals_of_an_exercise_count_what_replaces_them, "uncounted": wrong.test_a_goal_that_was_not_counted_is_missed, "lost_findings": wrong.test_lost_findings_are_no_pass,

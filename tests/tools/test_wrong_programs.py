@@ -230,6 +230,29 @@ def test_goals_of_an_exercise_count_atomics(tmp_path):
         assert answer.verdict == verdict, said
 
 
+@pytest.mark.parametrize("type, verdict", [("float", "passed"), ("__half", "wrong"), ("int", "wrong")])
+def test_precision_in_an_exercise(tmp_path, type, verdict):
+    """Broken: an exercise is solved by a tree of halves, or of whole sixteenths, which hold small sums only."""
+    text = """#include <cuda_fp16.h>
+__global__ void sum(const float *in, float *out)
+{
+    __shared__ TYPE sums[256];
+    const int t = threadIdx.x;
+    sums[t] = (TYPE)(in[blockIdx.x * 256 + t] * SCALE);
+    __syncthreads();
+    for (int s = 128; s > 0; s /= 2) {
+        if (t < s)
+            sums[t] += sums[t + s];
+        __syncthreads();
+    }
+    if (t == 0)
+        out[blockIdx.x] = (float)sums[0] / SCALE;
+}
+""".replace("TYPE", type).replace("SCALE", "16.0f" if type == "int" else "1.0f")
+    answer, said = judged(tmp_path, text, exercise.OfExercise(exercise.find("07")), exercise.judged)
+    assert answer.verdict == verdict, said
+
+
 TREE = """
 __device__ float load(const float *word)
 {
@@ -317,7 +340,7 @@ def test_no_verdict_without_protection(monkeypatch, capsys, tmp_path):
 
 
 @pytest.mark.parametrize("text, reason", [
-    ('#line 1 "cooperative_groups/details/memory.h"', "#line"), ("%:line 1 NAME", "#line"), ('#\\\nline 1 "x/cooperative_groups.h"', "#line"),
+    ('#line 1 "cooperative_groups/details/memory.h"', "#line"), ("%:line 1 NAME", "#line"), ('#\\\nline 1 "x/cooperative_groups.h"', "#line"), ('#\\ \nline 1 "x/cooperative_groups.h"', "#line"),
     ('#line 1 "cooperativ\\145_groups.h"', "#line"), ("#line " + 9999 * "1 " + '"', "#line"),
     ("float sum = cub::sum();", "has cub"), ("// cub", ""), ('#line 7 "mine.cu"', "")])
 def test_forbidden_names(text, reason):
