@@ -38,7 +38,7 @@ def chapters():
 def chapter(title, pages=(), opening="", part=None, needs=(), lab=None):
     if lab:
         steps = sorted(path.parent.name for path in (ROOT / "labs" / lab).glob("step[0-9][0-9]_*/README.md"))
-        pages = [f"labs/{lab}/README", *(f"labs/{lab}/{step}/README" for step in steps)]
+        pages = [f"labs/{lab}/README", *(f"labs/{lab}/{step}/README" for step in steps), *pages]
     head = f"chapters/{slug(title)}" if len(pages) > 1 and not lab else pages[0]
     return Chapter(title, tuple(pages), opening, part, tuple(needs), head)
 

@@ -1,6 +1,6 @@
 # Measurements on a GPU, beyond run-all and sweep.
 
-.PHONY: profile limits dependent launches methods begins peers rowscale-pytorch against-cub bytes parts starts loaded finish sass \
+.PHONY: profile limits dependent launches methods begins peers rowscale-pytorch rows-pytorch sort-sizes against-cub bytes parts starts loaded finish sass \
     sanitize sanitize-ladder sanitize-all tries mutants-gpu labelled-gpu lab-tries lab-profile coalescing-debug contribute contribute-sweep needs-gpu
 
 needs-gpu:
@@ -105,6 +105,18 @@ $(MEASURING): build/%: scripts/gpu/%.cu .build-flags | $(NEEDS_NVCC)
 rowscale-pytorch: needs-gpu ## measure: the rowscale lab compared with torch: results/labs/rowscale-pytorch.csv
 	$(COMPILE) build/labs/rowscale/step05_teams/rowscale
 	@python3 -m labs.rowscale.pytorch "$$RESULTS/labs/rowscale-pytorch.csv" build/labs/rowscale/step05_teams/rowscale
+
+SORT_TASKS := SELECT HISTOGRAM ONE_DIGIT SORT SORT_PAIRS
+$(SORT_TASKS:%=build/labs/sort/cub/%): build/labs/sort/cub/%: labs/sort/cub/cub.cu .build-flags | $(NEEDS_NVCC)
+	@mkdir -p $(@D)
+	$(Q)$(NVCC) $(GPU_NVCCFLAGS) -DTASK_NAME=$* -o $@ $<
+
+sort-sizes: needs-gpu ## measure: the sort lab and CUB at several sizes: results/labs/sort-sizes.csv, sort-cub.csv
+	$(COMPILE) $(patsubst %.cu,build/%,$(wildcard labs/sort/step*/sort.cu)) $(SORT_TASKS:%=build/labs/sort/cub/%)
+	@python3 -m labs.sort.sizes "$$RESULTS/labs/sort-sizes.csv" "$$RESULTS/labs/sort-cub.csv"
+
+rows-pytorch: needs-gpu ## measure: PyTorch, torch.compile and Triton on the rows lab's rows: results/labs/rows-pytorch.csv
+	@python3 -m labs.rows.pytorch "$$RESULTS/labs/rows-pytorch.csv"
 
 # NCCL's own kernels are not checked.
 SANITIZED_LABS := $(filter-out build/labs/several_gpus/step02% build/labs/several_gpus/step03%,$(patsubst %.cu,build/%,$(wildcard labs/*/step*/*.cu)))

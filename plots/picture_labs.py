@@ -167,6 +167,55 @@ def segmented(picture):
     picture.legend(one, ("work", "reaches the end of a segment"), ("faint", "within a segment"), ("other", "sum of a segment"))
 
 
+def sort(picture):
+    """The words that one store instruction of a warp writes, before and after a tile is sorted in shared memory."""
+    elements, shown, tall = 6144, 3, 16
+    wide = SPAN / elements
+    picture.title("A tile that is sorted first is written in runs")
+    for number in ("10", "11"):
+        one = of_size(launches("sort", number, elements, kernels={"scatter"}, SIM_TRACE_ROWS="4000000")[-4], elements)  # random keys, first pass
+        stores = [row for row in one.rows if row.warp == 0 and row.opcode.startswith("st.global")][:shown]
+        start = min(address for row in one.rows if row.opcode.startswith("st.global") for address in row.addresses)
+        picture.head(one, f"the output of one tile of {elements:,} keys, and the words that warp 0 writes first")
+        for k, row in enumerate(stores):
+            picture.label(picture.y + 12, f"store {k + 1}")
+            picture.boxes("faint", [(LEFT, picture.y, SPAN, tall)])
+            sectors = {(address - start) // 32 for address in row.addresses}
+            picture.boxes("other", [(LEFT + sector * 8 * wide, picture.y, 8 * wide, tall) for sector in sorted(sectors)])
+            picture.text(LEFT + SPAN, picture.y + tall + 11, count(len(sectors), "sector"), "note end")
+            picture.y += tall + 16
+    picture.legend(one, ("other", "sectors that the store writes to"), ("faint", "other words of the output"))
+
+
+def rows_of(one, wide):
+    """For each row of `wide` numbers, the threads of the grid that load it."""
+    threads = {}
+    for row in element_loads(one):
+        for lane, address in zip(row.lanes, row.addresses):
+            threads.setdefault(address // WORD // wide, set()).add((row.block * one.warps + row.warp) * LANES + lane)
+    return threads
+
+
+def rows(picture):
+    """The threads whose registers hold a row: a warp, a block or a cluster."""
+    found = launches("rows", "06", 257, kernels={"softmax"}, block="all", SIM_REPEAT="1")
+    picture.title("A warp, a block or a cluster holds a row in registers")
+    for wide, at in ((128, 14), (8192, 26), (32769, 13)):  # the launches with these columns; those before 14 check other lengths
+        one = found[at]
+        drawn = min(one.grid, 4)
+        threads = {row: mine for row, mine in rows_of(one, wide).items() if min(mine) < drawn * one.warps * LANES}
+        picture.head(one, f"rows of {wide:,} numbers: {count(drawn, 'block')} of {one.warps * LANES} threads, {count(len(threads), 'row')}")
+        block = SPAN / drawn
+        for row, mine in sorted(threads.items()):
+            warps = sorted({thread // LANES for thread in mine})
+            narrow = block / one.warps
+            picture.boxes(("work", "other", "third")[row % 3], [(LEFT + warp * narrow, picture.y, narrow - (4 if (warp + 1) % one.warps == 0 else 1), 20) for warp in warps])
+        for number in range(drawn):
+            picture.text(LEFT + (number + 0.5) * block, picture.y + 34, f"block {number}", "note mid")
+        picture.y += 34
+    picture.legend(of_size(one, 257 * 128), *((css, f"row {k}, {k + 3} …") for k, css in enumerate(("work", "other", "third"))), blocks="all blocks")
+
+
 def thrust(picture):
     """The words that each kernel of one call reads and writes."""
     runs = []
@@ -181,8 +230,8 @@ def thrust(picture):
 
 
 # Folder of the figure below labs/ -> function that draws it.
-LABS = {"accuracy": accuracy, "coalescing": coalescing, "launch": launch, "operators": operators, "operators/step05_wide": wide, "rowscale": rowscale,
-        "segmented": segmented, "thrust": thrust}
+LABS = {"accuracy": accuracy, "coalescing": coalescing, "launch": launch, "operators": operators, "operators/step05_wide": wide, "rows": rows, "rowscale": rowscale,
+        "segmented": segmented, "sort": sort, "thrust": thrust}
 
 
 def main():

@@ -255,8 +255,8 @@ def code(step, *names):
     found = []
     for name in names:
         functions = [function[0] for function in re.finditer(
-            rf"^(?:(?://|template|const |__global__ void __launch_bounds__).*\n)*^[\w ].*\b{name}\(.*(?:\n .*)?\n{{\n(?:.*\n)*?^}}\n|"
-            rf"^(?:(?://|template).*\n)*^struct (?:alignas\(\d+\) )?{name} {{(?: //.*)?\n(?:.*\n)*?^}};\n|"
+            rf"^(?:(?://|template|const |__global__ void __launch_bounds__).*\n)*^[\w ].*\b{name}\(.*(?:\n .*){{0,2}}\n{{\n(?:.*\n)*?^}}\n|"
+            rf"^(?:(?://|template).*\n)*^struct (?:alignas\(.*\) )?{name} {{(?: //.*)?\n(?:.*\n)*?^}};\n|"
             rf"^(?://.*\n)*^(?:static )?(?:const|typedef|__device__) [^({{\n]*\b{name}(?:\[\w+\])?(?:;| =).*\n|"
             rf"^enum {{[^}}]*\b{name}\b[^}}]*}};.*\n", lesson, re.M)]
         if not functions:
@@ -966,7 +966,7 @@ def alarms(_):
 
 
 # Headings of lab columns; other columns show their name, with spaces.
-HEADINGS = {"median_ms": "ms", "min_ms": "minimum, ms", "before_ms": "before, ms", "overhead_ms": "overhead, ms", "cost_ms": "cost, ms", "gb_per_s": "GB/s",
+HEADINGS = {"median_ms": "ms", "min_ms": "minimum, ms", "before_ms": "before, ms", "overhead_ms": "overhead, ms", "cost_ms": "cost, ms", "gb_per_s": "GB/s", "gelements_per_s": "10^9 elements/s",
             "peak_gb_per_s": "peak, GB/s", "copy_gb_per_s": "copy, GB/s", "read_gb_per_s": "read only, GB/s", "of_copy": "share of copy bandwidth",
             "of_ideal": "share of ideal", "ns_per_block": "ns per block", "to_device_ms": "to the GPU, ms", "kernel_ms": "kernel, ms", "to_host_ms": "to the host, ms",
             "sm_count": "SMs", "blocks_per_sm": "blocks per SM", "clock_mhz": "SM clock, MHz", "memory_mhz": "memory clock, MHz", "bus_bits": "bus, bits",

@@ -80,6 +80,16 @@ function segments(numbers) {
     return found;
 }
 
+// The powers e^x of a row, divided by their sum.
+function softmax(row) {
+    const most = largest(row), powers = row.map((number) => Math.exp(number - most)), total = sumOf(powers);
+    return powers.map((power) => power / total);
+}
+
+// The largest accepted error of a float (drywarp/judge/contract.py derives it).
+const softmaxError = (expected, size) => (size[1] / 16 + 64 - 3 * Math.log(Math.max(expected, 2 ** -149))) * 2 ** -24 * expected + 2 ** -126;
+
+// within: the largest accepted difference; of() gets real numbers then, not units
 const OPERATIONS = {
     "sum": {of: (numbers) => [[sumOf(numbers)]]},
     "max": {of: (numbers) => [[largest(numbers)]]},
@@ -88,6 +98,7 @@ const OPERATIONS = {
     "scan": {of: (numbers) => [prefixes(numbers)]},
     "exclusive scan": {of: (numbers) => [prefixesBefore(numbers)]},
     "copy": {of: (numbers) => [numbers]},
+    "sort": {of: (numbers) => [numbers.toSorted((a, b) => a - b)], moved: true},
     "sums of both": {of: (numbers) => [pairs(numbers, (a, b) => a + b)], inputs: 2},
     "dot product": {of: (numbers) => [[sumOf(pairs(numbers, (a, b) => a * b))]], inputs: 2, power: 2},
     "compaction": {of: (numbers) => [numbers.filter((number) => number > 0), [numbers.filter((number) => number > 0).length]], outputs: ["out", "count"], kinds: ["", "int"], leavesRoom: true},
@@ -98,13 +109,22 @@ const OPERATIONS = {
     "sums of columns": {of: (numbers, size) => [columns(numbers, size).map(sumOf)], ofRows: true},
     "transpose": {of: (numbers, size) => [columns(numbers, size).flat()], ofRows: true},
     "rows by their largest": {of: (numbers, size) => [rows(numbers, size).flatMap((row) => row.map((number) => Math.fround(number / largest(row.map(Math.abs)))))], kinds: ["float"], ofRows: true},
+    "softmax of rows": {of: (numbers, size) => [rows(numbers, size).flatMap(softmax)], kinds: ["float"], ofRows: true, within: softmaxError},
 };
 
+// An operation whose name ends with a number.
+function withNumber(name, number) {
+    const below = (numbers) => numbers.filter((each) => each < number);
+    return name === "numbers below"
+        ? {of: (numbers) => [below(numbers), [below(numbers).length]], outputs: ["out", "count"], kinds: ["", ""], leavesRoom: true, moved: true}
+        : {of: (numbers) => [pieces(numbers, number).map(sumOf)]};
+}
+
 function operationOf(text) {
-    const found = /^sums of pieces of ([1-9]\d{0,5})$/.exec(text), usual = {outputs: ["out"], kinds: [""], inputs: 1, power: 1};
+    const found = /^(sums of pieces of|numbers below) ([1-9]\d{0,9})$/.exec(text), usual = {outputs: ["out"], kinds: [""], inputs: 1, power: 1};
     if (!found && !Object.hasOwn(OPERATIONS, text))
-        refuse(`computes = ${text}; accepted are ${Object.keys(OPERATIONS).join(", ")}, sums of pieces of 256 (or another length)`);
-    return {...usual, ...(found ? {of: (numbers) => [pieces(numbers, +found[1]).map(sumOf)]} : OPERATIONS[text])};
+        refuse(`computes = ${text}; accepted are ${Object.keys(OPERATIONS).join(", ")}, sums of pieces of 256 and numbers below 256 (or another number)`);
+    return {...usual, ...(found ? withNumber(found[1], +found[2]) : OPERATIONS[text])};
 }
 
 // ---- Reading a contract
@@ -218,10 +238,12 @@ Exercises.contract = function (text) {
 // ---- One run
 
 const TYPES = {f: Float32Array, d: Float64Array, i: Int32Array, I: Uint32Array};
-const unitOf = (elements) => (elements === "float" || elements === "double" ? UNIT : 1);
+const isReal = (elements) => elements === "float" || elements === "double";
 
-function drawn(count, elements, random) {
-    return Array.from({length: count}, () => (1 + Math.floor(random() * UNIT)) * (elements === "unsigned" || random() < 0.5 ? 1 : -1));
+function drawn(count, elements, random, moved) {
+    const isUnsigned = elements === "unsigned", allBits = isUnsigned ? 2 ** 32 - 1 : 2 ** 31 - 1;
+    const greatest = moved && !isReal(elements) && random() < 0.5 ? allBits : UNIT; // small numbers repeat
+    return Array.from({length: count}, () => (1 + Math.floor(random() * greatest)) * (isUnsigned || random() < 0.5 ? 1 : -1));
 }
 
 // Segment numbers: sometimes of short segments, sometimes of long ones.
@@ -231,7 +253,7 @@ function drawnKeys(count, random) {
     return Array.from({length: count}, (_, k) => (k && random() < share ? ++key : key));
 }
 
-const array = (name, numbers, elements) => withoutChange({name, type: CODES[elements], count: numbers.length, before: TYPES[CODES[elements]].from(numbers, (number) => number / unitOf(elements))});
+const array = (name, numbers, elements, unit) => withoutChange({name, type: CODES[elements], count: numbers.length, before: TYPES[CODES[elements]].from(numbers, (number) => number / unit)});
 
 // An input, which the kernel must not change.
 function withoutChange(value) {
@@ -241,12 +263,15 @@ function withoutChange(value) {
 // A run at a size: launch, arguments in the kernel's order, and the outputs with their expected numbers in units.
 function runAt(contract, size, random) {
     const {operation, elements} = contract, count = countOf(size), sides = sidesOf(size, contract.isOfRows);
-    const numbers = drawn(count * operation.inputs, elements, random), keys = operation.keyed ? drawnKeys(count, random) : [];
-    const parts = pieces(numbers, count), inputs = contract.inputs.map((name) => (name === "keys" ? array(name, keys, "int") : array(name, parts.shift(), elements)));
-    const outputs = operation.of([...keys, ...numbers], size).map((expected, k) => {
+    const unit = !isReal(elements) ? 1 : !operation.within ? UNIT : random() < 0.5 ? 1 / 8 : 4; // powers: of numbers up to 128, or up to 4
+    const numbers = drawn(count * operation.inputs, elements, random, operation.moved), keys = operation.keyed ? drawnKeys(count, random) : [];
+    const parts = pieces(numbers, count), inputs = contract.inputs.map((name) => (name === "keys" ? array(name, keys, "int", 1) : array(name, parts.shift(), elements, unit)));
+    const given = operation.within ? numbers.map((number) => number / unit) : [...keys, ...numbers];
+    const outputs = operation.of(given, size).map((expected, k) => {
         const kind = operation.kinds[k] || elements, name = operation.outputs[k], type = CODES[kind], length = operation.leavesRoom && k === 0 ? count : expected.length;
         const blank = new TYPES[type](length);
-        return {name, type, count: length, before: contract.zeroed.includes(name) ? blank : null, after: blank, isRead: true, expected, scale: operation.kinds[k] ? 1 : unitOf(elements) ** operation.power};
+        return {name, type, count: length, before: contract.zeroed.includes(name) ? blank : null, after: blank, isRead: true, expected, scale: operation.kinds[k] ? 1 : unit ** operation.power,
+            within: operation.within ? (number) => operation.within(number, size) : () => 0};
     });
     const named = Object.fromEntries([...inputs, ...outputs].map((value) => [value.name, value]));
     const values = contract.values.map((word) => named[word] || {value: sides[word] === undefined ? +word : sides[word]});
@@ -258,8 +283,8 @@ function runAt(contract, size, random) {
 
 const shown = (number, scale) => (scale > 1 ? (number / scale).toFixed(4) : `${number}`);
 
-function wrongIn({name, expected, scale}, got, where) {
-    const wrong = expected.map((_, k) => k).filter((k) => got[k] * scale !== expected[k]), isSingle = expected.length === 1;
+function wrongIn({name, expected, scale, within}, got, where) {
+    const wrong = expected.map((_, k) => k).filter((k) => !(Math.abs(got[k] * scale - expected[k]) <= within(expected[k]))), isSingle = expected.length === 1;
     if (!wrong.length)
         return "";
     const first = wrong[0], more = `${grouped(wrong.length)} of ${grouped(expected.length)} are wrong`;

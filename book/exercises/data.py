@@ -5,6 +5,7 @@ The draws depend only on the exercise's name, so that a page is built again byte
 
 import array
 import base64
+import gzip
 import json
 import random
 import re
@@ -17,12 +18,13 @@ WIDTHS = {1: "b", 2: "h", 4: "i"}  # bytes of a packed element, as in Python's a
 FIELDS = ("name", "number", "chapter", "title", "kind", "task", "hints", "why", "lesson", "kernel", "block", "counts_at")
 
 
-def packed(values, type):
-    """Values as [bytes of an element, base64]; floats are whole sixteenths, as in the judge."""
-    units = [int(value * exercises.UNIT) for value in values] if type == "f" else list(values)
-    assert [unit / exercises.UNIT if type == "f" else unit for unit in units] == list(values), "not sixteenths"
-    width = next(width for width in WIDTHS if all(-1 << 8 * width - 1 <= unit < 1 << 8 * width - 1 for unit in units))
-    return [width, base64.b64encode(array.array(WIDTHS[width], units).tobytes()).decode()]
+def packed(values):
+    """Values as [bytes of an element, base64, units]: the elements are the values times `units`, a power of two that makes all of them whole."""
+    units = max(value.as_integer_ratio()[1] for value in values)
+    elements = [int(value * units) for value in values]
+    width = next((width for width in WIDTHS if all(-1 << 8 * width - 1 <= element < 1 << 8 * width - 1 for element in elements)), None)
+    assert width, f"values in units of 1/{units} exceed 32 bits, so the page cannot have them"
+    return [width, base64.b64encode(array.array(WIDTHS[width], elements).tobytes()).decode(), units]
 
 
 def argument(value):
@@ -31,9 +33,9 @@ def argument(value):
         return value
     made = {"type": value.type, "count": value.count}
     if value.before is not None:
-        made["before"] = packed(value.before, value.type)
+        made["before"] = packed(value.before)
     if value.after is not None:
-        made["after"] = True if value.after is value.before else packed(value.after, value.type)
+        made["after"] = True if value.after is value.before else packed(value.after)
     return made
 
 
@@ -72,9 +74,9 @@ def data_of(task):
 
 
 def script_of(task):
-    """The script that adds an exercise to the page."""
-    data = json.dumps(data_of(task), ensure_ascii=False, separators=(",", ":"))
-    return f'(window.exerciseData = window.exerciseData || {{}})["{task.name}"] = {data};\n'
+    """The script that adds an exercise to the page: its data as compressed JSON."""
+    data = gzip.compress(json.dumps(data_of(task), ensure_ascii=False, separators=(",", ":")).encode(), mtime=0)
+    return f'(window.exerciseData = window.exerciseData || {{}})["{task.name}"] = "{base64.b64encode(data).decode()}";\n'
 
 
 def write(folder):

@@ -14,7 +14,6 @@ const Exercises = (page.Exercises = page.Exercises || {});
 const ORDERS = [{}, {order: 1}, {order: 2, together: true}];
 const MAX_INSTRUCTIONS = 4000000; // of a block's warps; more count as an infinite loop
 const SECONDS = 10; // for all runs of a kernel, unless the caller of Exercises.judge gives another number
-const UNIT = 16; // floats are whole sixteenths (docs/check.md)
 const TYPES = {f: Float32Array, d: Float64Array, i: Int32Array, I: Uint32Array};
 const grouped = (number) => number.toLocaleString("en-US");
 
@@ -22,10 +21,13 @@ const grouped = (number) => number.toLocaleString("en-US");
 
 const bytesOf = (base64) => Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
 
+// What data.py knows of an exercise, from what its script adds to the page.
+Exercises.unpacked = (packed) => new Response(new Blob([bytesOf(packed)]).stream().pipeThrough(new DecompressionStream("gzip"))).json();
+
 // The values of packed data (data.py).
-function unpack([width, base64], type) {
-    const units = new {1: Int8Array, 2: Int16Array, 4: Int32Array}[width](bytesOf(base64).buffer);
-    return TYPES[type].from(units, (unit) => (type === "f" ? unit / UNIT : unit));
+function unpack([width, base64, units], type) {
+    const elements = new {1: Int8Array, 2: Int16Array, 4: Int32Array}[width](bytesOf(base64).buffer);
+    return TYPES[type].from(elements, (element) => element / units);
 }
 
 // An argument with its contents before and after the run: null if uninitialised, or free.

@@ -17,7 +17,7 @@ function script(address) {
 
 async function dataOf({name}) {
     await script(`${folder}data/${name}.js`);
-    return page.exerciseData[name];
+    return Exercises.unpacked(page.exerciseData[name]);
 }
 
 // ---- The list

@@ -23,7 +23,9 @@ PLAYER = ROOT / "book/player"
 EDITOR = ROOT / "build/book/codemirror"  # of book/editor.py
 NAMED = re.compile(r'\bid="|url\(#|href="#')
 REFERENCE = re.compile(r'(?:url\(#|href="#)([^")]*)')
-LONG_NUMBER = re.compile(r"(scale\([^)]*\))|(-?\d+\.\d{3,})")
+LABEL = re.compile(r'<!-- ((?:(?!-->).)*) -->\s*<g( style="[^"]*")? transform="([^"]*?) scale\(([\d.]+) [^"]*">.*?</g>', re.S)
+RAISED = re.compile(r"\$(?:\\mathdefault\{)?(\d+)\^\{(-?\d+)\}\}?\$")  # 2^24
+RAISED_DIGITS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 WATCH = "Edit the code, remove a barrier, choose a size, or press a Try: the program runs again in this page."
 PROGRAM = re.compile(r' data-(?:program|before)="(\w+)"')
 RUNS_AT_ONCE = re.compile(r'<figure class="player"(?![^>]*data-wait)')
@@ -44,16 +46,25 @@ def inline(svg, name, words):
                                f'aria-label="{html.escape(words)}"', 1).replace(' role="img">', ">", 1)
 
 
+def words_of(label):
+    """A label of matplotlib, where powers are formulas."""
+    words = RAISED.sub(lambda found: found[1] + found[2].translate(RAISED_DIGITS), label)
+    assert "$" not in words, f"a formula in a chart's label: {words}"
+    return words
+
+
 def shortened(svg):
-    """A chart of matplotlib with hundredths of a point, short names, and nothing unseen: a third of its bytes."""
+    """A chart of matplotlib with hundredths of a point, short names, text instead of letters' outlines, and nothing unseen: a sixth of its bytes."""
+    labels = [words_of(found[1]) for found in LABEL.finditer(svg)]
+    svg = LABEL.sub(lambda found: f'<text{found[2] or ""} transform="{found[3]}" font-size="{100 * float(found[4]):g}">\0</text>', svg)
     names = {name: f"{number:x}" for number, name in enumerate(dict.fromkeys(REFERENCE.findall(svg)))}
     svg = re.sub(r"<!--.*?-->|<g/>|\s+(?=<)", "", svg, flags=re.S)
     svg = re.sub(r' id="([^"]*)"', lambda found: f' id="{names[found[1]]}"' if found[1] in names else "", svg)
     svg = REFERENCE.sub(lambda found: found[0].replace(found[1], names[found[1]]), svg)
-    svg = LONG_NUMBER.sub(lambda found: found[1] or f"{float(found[2]):.2f}".rstrip("0").rstrip("."), svg)
+    svg = re.sub(r"-?\d+\.\d{3,}", lambda found: f"{float(found[0]):.2f}".rstrip("0").rstrip("."), svg)
     svg = re.sub(r'(?<= d=")[^"]*', lambda found: re.sub(r"\s*([A-Za-z])\s*", r"\1", found[0]), svg)
     svg = svg.replace("xlink:href", "href").replace(": ", ":").replace("; ", ";")
-    return re.sub(r' transform="translate\(([-.\d]+) 0\)"/>', lambda found: f' x="{round(float(found[1]))}"/>', svg)  # hundredths of a letter's height
+    return re.sub("\0", lambda found: labels.pop(0), svg)
 
 
 def apart(style, within):

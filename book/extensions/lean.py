@@ -22,6 +22,7 @@ SHORTER = [(re.compile(pattern), shorter) for pattern, shorter in (
     (r'<tr class="row-(?:odd|even)"', "<tr"),
     (r'(<t[dh](?: class="[^"]*")?>)<p>((?:(?!</?p>).)*)</p>\n?(</t[dh]>)', r"\1\2\3"),
     (r'<input type="hidden" name="(?:check_keywords|area)"[^>]*>|<div id="searchbox"></div>', ""),  # of Sphinx's own search
+    (r'<svg[^>]*sd-octicon-chevron-right.*?</svg>', ""),  # book.css draws it
     (r'(<button class="theme-toggle"[^>]*>)[^\0]*?(</button>)', r"\1\2"),  # book.js adds the icons
 )]
 

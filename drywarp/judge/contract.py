@@ -28,6 +28,7 @@ SCRATCH = "scratch"  # the argument that is scratch memory, of scratch_count(n) 
 MAX_BYTES = 4096  # of a contract
 MAX_ELEMENTS = {1: 1 << 20, 2: 1 << 16}  # by an operation's power: floats of that many sixteenths add up exactly
 GOAL_UNIT = 32  # elements
+MOST_UNITS = 4  # in 1, of numbers of which powers are computed: they differ by 8 or more, not by a thousandth
 MORE_SIZES, DRAWS = 2, 40  # random sizes; the draws made to get them, since some may be in the contract
 # Of a launch: the least number, how many at most, their product at most, and all that in words.
 SHAPE = {"grid": (1, 3, (1 << 31) - 1, "one to three positive numbers"), "block": (1, 3, 1024, "one to three positive numbers, at most 1,024 threads in all"),
@@ -66,6 +67,21 @@ def scaled(row: list[int]) -> list[float]:
     return [divided(number, largest) for number in row]
 
 
+def softmax(row: Sequence[float]) -> list[float]:
+    """The powers e^x of a row, divided by their sum."""
+    largest = max(row)
+    powers = [math.exp(number - largest) for number in row]
+    total = math.fsum(powers)
+    return [power / total for power in powers]
+
+
+def softmax_error(expected: float, size: Any) -> float:
+    """The largest accepted error of a float. A power of -d has an error of at most 3d roundings of 2^-24, and d is at most -ln(expected). A sum of C powers
+    has fewer roundings than C, which partly cancel; merged pairs and the division have some more. Numbers below 2^-126 may be 0."""
+    roundings = size[1] / 16 + 64 - 3 * math.log(max(expected, 2.0 ** -149))
+    return roundings * 2.0 ** -24 * expected + 2.0 ** -126
+
+
 def segments(numbers: list[int]) -> list[list[int]]:
     """The lists of those neighbours that have the same key."""
     return [[number for _, number in pairs] for _, pairs in itertools.groupby(halves(numbers), lambda pair: pair[0])]
@@ -81,6 +97,11 @@ def kept(numbers: list[int], size: Any) -> list[list[int]]:
     return [above, [len(above)]]
 
 
+def numbers_below(numbers: list[int], limit: int) -> list[list[int]]:
+    below = [number for number in numbers if number < limit]
+    return [below, [len(below)]]
+
+
 OPERATIONS = {
     "sum": shapes.SUM,
     "max": Operation(lambda numbers, size: [[max(numbers)]], sign=-1),
@@ -89,6 +110,7 @@ OPERATIONS = {
     "scan": shapes.SCAN,
     "exclusive scan": shapes.EXCLUSIVE_SCAN,
     "copy": Operation(lambda numbers, size: [numbers]),
+    "sort": Operation(lambda numbers, size: [sorted(numbers)], moved=True),
     "sums of both": Operation(lambda numbers, size: [[a + b for a, b in halves(numbers)]], inputs=2),
     "dot product": Operation(lambda numbers, size: [[sum(a * b for a, b in halves(numbers))]], inputs=2, power=2),
     "compaction": Operation(kept, outputs=("out", "count"), kinds=("", "int"), leaves_room=True, zeros=True),
@@ -99,8 +121,10 @@ OPERATIONS = {
     "sums of columns": Operation(lambda numbers, size: [list(map(sum, columns(numbers, size)))], of_rows=True),
     "transpose": Operation(lambda numbers, size: [list(itertools.chain(*columns(numbers, size)))], of_rows=True),
     "rows by their largest": Operation(lambda numbers, size: [list(itertools.chain(*map(scaled, rows(numbers, size))))], kinds=("float",), of_rows=True),
+    "softmax of rows": Operation(lambda numbers, size: [list(itertools.chain(*map(softmax, rows(numbers, size))))], kinds=("float",), sign=-1, of_rows=True, within=softmax_error),
 }
 PIECES = re.compile(r"sums of pieces of ([1-9]\d{0,5})")
+BELOW = re.compile(r"numbers below ([1-9]\d{0,9})")
 
 
 def operation(text: str) -> Operation:
@@ -108,8 +132,11 @@ def operation(text: str) -> Operation:
     if pieces:
         length = int(pieces[1])
         return Operation(lambda numbers, size: [[sum(numbers[k:k + length]) for k in range(0, len(numbers), length)]])
+    below = BELOW.fullmatch(text)
+    if below:
+        return Operation(lambda numbers, size: numbers_below(numbers, int(below[1])), outputs=("out", "count"), kinds=("", ""), leaves_room=True, moved=True)
     if text not in OPERATIONS:
-        raise Unusable(f"computes = {text}; accepted are {', '.join(OPERATIONS)}, sums of pieces of 256 (or another length)")
+        raise Unusable(f"computes = {text}; accepted are {', '.join(OPERATIONS)}, sums of pieces of 256 and numbers below 256 (or another number)")
     return OPERATIONS[text]
 
 
@@ -227,9 +254,9 @@ def call_of(text: str, names: Iterable[str]) -> tuple[str, list[str]]:
     return found[1], arguments
 
 
-def part_of(lines: dict[str, str], sizes: Sequence[str], arrays: dict[str, str]) -> tuple[tuple[str, ...], str]:
+def part_of(lines: dict[str, str], sizes: Sequence[str], arrays: dict[str, str], scratch_type: str) -> tuple[tuple[str, ...], str]:
     """The functions that a program must define, and the judge's part in C++. arrays: the names and types of inputs and outputs."""
-    types = dict.fromkeys(sizes, "long long") | {name: f"{element} *" for name, element in (arrays | {SCRATCH: "float"}).items()}
+    types = dict.fromkeys(sizes, "long long") | {name: f"{element} *" for name, element in (arrays | {SCRATCH: scratch_type}).items()}
     call, arguments = call_of(lines["call"], types)
     function, scratch = call.partition("<")[0], SCRATCH in arguments
     shape = {key: arithmetic(key, lines.get(key, "0"), sizes) for key in SHAPE if "grid" in lines}
@@ -259,7 +286,7 @@ class Contract(shapes.Shape):
         zeroed = lines.get("zeroed", "").replace(",", " ").split()
         if not set(zeroed) <= set(computed.outputs):
             raise Unusable(f"zeroed = {lines['zeroed']}; accepted are {', '.join(computed.outputs)}")
-        functions, part = part_of(lines, sides, dict(inputs + outputs))
+        functions, part = part_of(lines, sides, dict(inputs + outputs), elements)
         check_shape(lines, sides, sizes)
         new, limits = drawn_sizes(sizes), limits_of(lines.get("at most", ""))
         goals_at = [sizes[-1], goal_size(sizes)] if limits else []
@@ -283,10 +310,11 @@ class Contract(shapes.Shape):
     def case(self, size: Any, run: int) -> shapes.Case:
         count, computed = shapes.count_of(size), self.operation
         keys = shapes.drawn_keys(count) if computed.keyed else []
-        units = shapes.drawn_unit(self.elements)
-        numbers = shapes.drawn(count * computed.inputs, self.elements, computed.power, computed.sign * run, computed.zeros)
+        units = shapes.drawn_unit(self.elements, MOST_UNITS if computed.within else shapes.UNITS[-1])
+        numbers = shapes.drawn(count * computed.inputs, self.elements, 0 if computed.moved else computed.power, computed.sign * run, computed.zeros)
         inputs = [shapes.packed(keys, "int")] * computed.keyed + [shapes.packed(numbers[k:k + count], self.elements, units) for k in range(0, len(numbers), count)]
-        case = shapes.Case(size, {}, b"".join(inputs), keys + numbers, computed, self.elements, units)
+        given: list = [number / units for number in numbers] if computed.within else keys + numbers
+        case = shapes.Case(size, {}, b"".join(inputs), given, computed, self.elements, units)
         read = [len(output) * shapes.width(kind or self.elements) for output, kind in zip(case.expected, computed.kinds)]
         outputs = [len(inputs[-1]), *read[1:]] if computed.leaves_room else read
         sides = size if isinstance(size, tuple) else (size,)

@@ -49,9 +49,11 @@ def totals(rows: Iterable[dict[str, Any]], copied: int = 0) -> dict[str, int]:
 
 
 def greatest(count: int, elements: str, power: int = 1) -> int:
-    """The greatest random element of an array of this many. Half of the arrays have the small LEAST, so that elements repeat."""
+    """The greatest random element of an array of this many. Half of the arrays have the small LEAST, so that elements repeat. Elements with power 0 are
+    not added: an unsigned one may use all bits."""
     exact = EXACT[elements] // 2 // count
-    return max(LEAST, secrets.choice((LEAST, exact if power == 1 else math.isqrt(exact))))
+    by_power = {0: EXACT[elements] // (1 if elements == "unsigned" else 2) - 1, 1: exact, 2: math.isqrt(exact)}
+    return max(LEAST, secrets.choice((LEAST, by_power[power])))
 
 
 def drawn(count: int, elements: str = "float", power: int = 1, sign: int = 0, zeros: bool = False) -> list[int]:
@@ -76,9 +78,9 @@ def width(elements: str) -> int:
     return array.array(CODES[elements]).itemsize
 
 
-def drawn_unit(elements: str) -> float:
-    """The random number of units in 1; 1 for whole numbers."""
-    return secrets.choice(UNITS) if elements in ("float", "double") else 1
+def drawn_unit(elements: str, most: float = UNITS[-1]) -> float:
+    """The random number of units in 1, at most this many; 1 for whole numbers."""
+    return secrets.choice([unit for unit in UNITS if unit <= most]) if elements in ("float", "double") else 1
 
 
 def packed(numbers: Sequence[float], elements: str, units: float = 1) -> bytes:
@@ -119,6 +121,8 @@ class Operation:
     of_rows: bool = False  # its size is rows x columns
     leaves_room: bool = False  # the first output is as large as the array, and only its expected part is checked
     power: int = 1  # of the elements, in the outputs: products are 256ths
+    moved: bool = False  # the elements are only moved, not added: whole numbers may use all their bits
+    within: Optional[Callable] = None  # of an expected number and the size: the largest accepted difference; None: exact. of() gets real numbers then, not units
     mistakes: Callable = lambda numbers, got: set()  # known mistakes that give this result, in words
 
 
@@ -197,14 +201,19 @@ class Case:
     def wrong(self, got: list[list]) -> str:
         """The error in the outputs; "" for none."""
         for k, (name, ours, theirs) in enumerate(zip(self.operation.outputs, self.expected, got)):
-            if ours != theirs:
-                return difference(name, ours, theirs, self.where, lambda number: self.shown(number, k))
+            wrong = self.wrong_ones(ours, theirs) if ours != theirs else []
+            if wrong:
+                return difference(name, ours, theirs, wrong, self.where, lambda number: self.shown(number, k))
         return ""
 
+    def wrong_ones(self, ours: list, theirs: list) -> list[int]:
+        """The indices of the elements of an output that are wrong. NaN is."""
+        within = self.operation.within
+        return [i for i, (a, b) in enumerate(zip(ours, theirs)) if a != b and not (within and abs(a - b) <= within(a, self.size))]
 
-def difference(name: str, ours: list, theirs: list, where: str, shown: Callable[[float], str]) -> str:
-    """The first wrong element, and the number of wrong ones."""
-    wrong = [i for i, (a, b) in enumerate(zip(ours, theirs)) if a != b]
+
+def difference(name: str, ours: list, theirs: list, wrong: list[int], where: str, shown: Callable[[float], str]) -> str:
+    """The first wrong element, and the number of wrong ones. wrong: their indices."""
     first = wrong[0]
     if not math.isfinite(theirs[first]):
         what = "it is uninitialised, or computed from an uninitialised value" if math.isnan(theirs[first]) else "it is not finite"

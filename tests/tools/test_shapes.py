@@ -1,6 +1,7 @@
 """What make judge knows besides a step of the first ladder: scans, and what a contract says."""
 
 import dataclasses
+import math
 import re
 import subprocess
 import types
@@ -158,16 +159,19 @@ LABS = {
     "launch": ("step01_several", "a[i] + b[i]", "a[i] + b[i] + (n == 33)"),
     "operators/max": ("step00_operator", "out[blockIdx.x] = value", "out[blockIdx.x] = value + (n == 33)"),
     "operators/sum": ("step00_operator", "out[blockIdx.x] = value", "out[blockIdx.x] = value + (n == 33)"),
+    "rows": ("step00_passes", "- largest) * scale", "- largest) * scale * (gridDim.x == 5 ? 2 : 1)"),
     "rowscale": ("step03_shuffle", "largest == 0 ? 1 :", "rows == 5 ? 2 : largest == 0 ? 1 :"),
     "segmented/exclusive": ("step00_onethread", "exclusive ? sum :", "exclusive ? sum + (n == 33) :"),
     "segmented/scan": ("step00_onethread", ": sum + own;", ": sum + own + (n == 33);"),
     "segmented/sums": ("step00_onethread", "out[i] = exclusive ? sum : sum + own;",
                        "if (i == n - 1 || keys[i] != keys[i + 1])\n            out[keys[i]] = sum + own + (n == 33);"),
+    "sort/keys": ("step14_onesweep", "+ i] = staged[i];", "+ i] = staged[i] + (n == 33);"),
+    "sort/select": ("step00_three_kernels", "= items.keys[k];", "= items.keys[k] + (n == 33);"),
 }
 
 
-# Of each form of result one: a number, two matrices, rows, a scan by keys; make test-long runs all.
-SOME = {"accuracy", "coalescing/transpose", "rowscale", "segmented/exclusive"}
+# Of each form of result one: a number, two matrices, rows, a scan by keys, all bits of the elements; make test-long runs all.
+SOME = {"accuracy", "coalescing/transpose", "rowscale", "segmented/exclusive", "sort/keys"}
 
 
 @pytest.mark.parametrize("task", [task if task in SOME else pytest.param(task, marks=longer) for task in LABS])
@@ -180,7 +184,7 @@ def test_a_task_of_a_lab(tmp_path, task):
     text = (file.parent / step / f"{file.parent.name}.cu").read_text()
     assert right in text
     answer, said = judged(tmp_path, "mine.cu", text.replace(right, wrong), shape)
-    at = {size for size in shape.sizes if size in (33, (33, 33)) or task == "rowscale" and size[0] == 5}
+    at = {size for size in shape.sizes if size in (33, (33, 33)) or task in ("rows", "rowscale") and size[0] == 5}
     assert {size for size, words in answer.sizes.items() if words} == at and answer.built and answer.findings == {}, said
 
 
@@ -224,12 +228,19 @@ def test_a_name_is_no_command(tmp_path):
 @pytest.mark.parametrize("computes, numbers, size, expected", [
     ("max", [3, -5, 7], 3, [[7]]), ("min", [3, -5, 7], 3, [[-5]]), ("argmax", [3, 7, 7], 3, [[1]]), ("scan", [3, -5, 7], 3, [[3, -2, 5]]),
     ("exclusive scan", [3, -5, 7], 3, [[0, 3, -2]]), ("sums of both", [1, 2, 30, 40], 2, [[31, 42]]), ("dot product", [1, 2, 30, 40], 2, [[110]]),
-    ("compaction", [3, -5, 7], 3, [[3, 7], [2]]), ("sums of rows", [1, 2, 3, 4, 5, 6], (2, 3), [[6, 15]]), ("sums of columns", [1, 2, 3, 4, 5, 6], (2, 3), [[5, 7, 9]]),
+    ("compaction", [3, -5, 7], 3, [[3, 7], [2]]), ("sort", [3, -5, 7, 3], 4, [[-5, 3, 3, 7]]), ("numbers below 5", [3, 9, 4], 3, [[3, 4], [2]]), ("sums of rows", [1, 2, 3, 4, 5, 6], (2, 3), [[6, 15]]), ("sums of columns", [1, 2, 3, 4, 5, 6], (2, 3), [[5, 7, 9]]),
     ("transpose", [1, 2, 3, 4, 5, 6], (2, 3), [[1, 4, 2, 5, 3, 6]]), ("rows by their largest", [1, -2, 3, 4], (2, 2), [[0.5, -1.0, 0.75, 1.0]]),
     ("sums of pieces of 2", [1, 2, 3, 4, 5], 5, [[3, 7, 5]]), ("copy", [3, -5], 2, [[3, -5]])])
 def test_what_is_computed(computes, numbers, size, expected):
     """Broken: the judge itself computes something else than a contract says."""
     assert contract.operation(computes).of(numbers, size) == expected
+
+
+@pytest.mark.parametrize("got, says", [([0.5, 0.5, 1 / 3, 2 / 3], ""), ([0.5, 0.500001, 1 / 3, 2 / 3], ""), ([0.5, 0.5, 1 / 3, 0.6667], "out[3] is "), ([0.5, float("nan"), 1 / 3, 2 / 3], "out[1] is not a number")])
+def test_softmax_has_a_tolerance(got, says):
+    """Broken: the rounding of a correct softmax is reported, or a wrong one passes."""
+    case = shapes.Case((2, 2), {}, b"", [-1000, -1000, 0, math.log(2)], contract.operation("softmax of rows"), "float", 4)
+    assert case.wrong([got]).startswith(says) and bool(case.wrong([got])) == bool(says)
 
 
 @pytest.mark.parametrize("elements, bits", [("float", [1.0, -0.5]), ("double", [1.0, -0.5]), ("int", [16, -8])])
