@@ -10,7 +10,7 @@ programs_of_lab = $(patsubst %.cu,build/sim/%,$(sort $(wildcard labs/$(1)/step*/
 EVERY := $(filter-out 0,$(ALL))
 UNTESTED := $(if $(EVERY),,$(addprefix build/sim/labelled/,idioms patterns) $(addprefix build/sim/labs/,segmented/step01_cub/segmented \
     rowscale/step00_block/rowscale) $(call programs_of_lab,several_gpus) $(call programs_of_lab,thrust) \
-    $(foreach lab,accuracy launch operators rowscale,$(call inner,$(call programs_of_lab,$(lab)))))
+    $(foreach lab,accuracy launch operators rows rowscale sort,$(call inner,$(call programs_of_lab,$(lab)))))
 
 TESTED := build/sim/fuzz $(if $(GPU),$(call programs_of,reduce),step01_divergent/reduce) $(ALL_PROGRAMS:%=build/sim/%) \
     build/sim/ptx_run build/sim/ptx_run_minimal build/sim/machine_alone build/sim/replay build/sim/coverage build/sim/libcuda.so.1 build/sim/check_program.o \
