@@ -92,7 +92,7 @@ static bool stores_constant(const Program *program, const Instr *store)
     for (const Instr *k = store; value->kind == IS_REGISTER && contains(program, k) && k > program->code;) {
         const Statement *s = (--k)->statement;
         if (s && !s->operands[0].is_address && s->operands[0].reg == value->reg)
-            return s->opcode.length >= 3 && memcmp(s->opcode.text, "mov", 3) == 0 && s->operands[1].kind != IS_REGISTER;
+            return k->kind == MOVE && s->operands[1].kind != IS_REGISTER;
     }
     return value->kind == IS_INTEGER || value->kind == IS_FLOAT;
 }
