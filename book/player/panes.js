@@ -50,16 +50,10 @@ Player.reveal = function (figure) {
 Player.wait = (figure, isWaiting) => figure.classList.toggle("pl-is-waiting", isWaiting);
 Player.isWaiting = (figure) => figure.classList.contains("pl-is-waiting");
 
-// If the player fails, the still figure stays, and a line gives the reason.
-Player.fail = function (figure, error) {
-    figure.classList.add("pl-has-failed");
-    figure.append(Player.failed("The player", error));
-};
-
 Player.failed = (what, error) => element("p", {class: "pl-failed"}, `${what} cannot be shown: ${error.message}`);
 
-const heights = new ResizeObserver((entries) => entries.filter(({target}) => target.offsetHeight > 0).forEach(({target}) => {
-    target.style.minHeight = `${Math.max(parseFloat(target.style.minHeight) || 0, target.offsetHeight)}px`;
+const heights = new ResizeObserver((entries) => entries.forEach(({target: {style, offsetHeight}}) => {
+    style.minHeight = `${Math.max(parseFloat(style.minHeight) || 0, offsetHeight)}px`;
 }));
 
 // From now on a machine's height never shrinks, so that the content below does not move when launches and banks change. (An observer is

@@ -535,7 +535,10 @@ const players = new WeakMap(); // the promise of each started figure's player
 function playerOf(figure) {
     if (!players.has(figure)) {
         players.set(figure, begin(figure));
-        players.get(figure).catch((error) => Player.fail(figure, error));
+        players.get(figure).catch((error) => { // the still figure stays, and a line gives the reason
+            figure.classList.add("pl-has-failed");
+            figure.append(Player.failed("The player", error));
+        });
     }
     return players.get(figure);
 }

@@ -24,7 +24,7 @@ ROOT = Path(__file__).resolve().parents[2]
 MARK = "// ==== Harness"
 # Without a GPU: sizes at which a lab takes seconds on the simulator or on two cores, and each loop has iterations.
 SMALL_SIZES = {"accuracy": "300007", "coalescing": "512", "cpu": "4194304", "launch": "300007", "mpi": "1048576", "operators": "20011",
-               "rows": "2048", "rowscale": "64", "segmented": "30011", "sort": "20011", "thrust": "65536"}
+               "rows": "512", "rowscale": "64", "segmented": "30011", "sort": "20011", "thrust": "65536"}
 # The counters in the table on the terminal; the CSV has all.
 COUNTED = ("kernel", "grid", "block", "warp_instructions", "shared_loads", "bank_conflicts", "global_load_requests", "global_load_sectors",
            "global_store_sectors", "shuffles", "block_barriers")

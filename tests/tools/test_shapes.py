@@ -170,8 +170,8 @@ LABS = {
 }
 
 
-# Of each form of result one: a number, two matrices, rows, a scan by keys, all bits of the elements; make test-long runs all.
-SOME = {"accuracy", "coalescing/transpose", "rowscale", "segmented/exclusive", "sort/keys"}
+# Of each form of result one: a number, two matrices, rows, a scan by keys; make test-long runs all.
+SOME = {"accuracy", "coalescing/transpose", "rowscale", "segmented/exclusive"}
 
 
 @pytest.mark.parametrize("task", [task if task in SOME else pytest.param(task, marks=longer) for task in LABS])
