@@ -116,7 +116,7 @@ function track(act) {
         seek(event);
     });
     slider.addEventListener("pointermove", (event) => event.buttons && seek(event));
-    const line = {own, other, head, names, slider, width: 0, box: element("div", {class: "pl-runs"}, element("div", {class: "pl-names"}, names), slider)};
+    const line = {own, other, head, names, slider, box: element("div", {class: "pl-runs"}, element("div", {class: "pl-names"}, names), slider)};
     new ResizeObserver(() => (line.width = slider.clientWidth)).observe(slider); // to ask for it after a change would need a layout
     return line;
 }

@@ -53,7 +53,7 @@ Player.isWaiting = (figure) => figure.classList.contains("pl-is-waiting");
 Player.failed = (what, error) => element("p", {class: "pl-failed"}, `${what} cannot be shown: ${error.message}`);
 
 const heights = new ResizeObserver((entries) => entries.forEach(({target: {style, offsetHeight}}) => {
-    style.minHeight = `${Math.max(parseFloat(style.minHeight) || 0, offsetHeight)}px`;
+    style.minHeight = Math.max(parseFloat(style.minHeight) || 0, offsetHeight) + "px";
 }));
 
 // From now on a machine's height never shrinks, so that the content below does not move when launches and banks change. (An observer is

@@ -281,8 +281,8 @@ function drawPane(player, {boxes, source, draw}, {model, block}, flagged, follow
     const {launch, lit, words, about} = draw(model, player.step, flagged, player.thread);
     boxes.about.setAttribute("aria-live", player.playing ? "off" : "polite"); // do not read out each step
     boxes.about.textContent = about || "Point at a lane to see its value.";
-    const isMany = model.launches.length > 1, number = 1 + model.launches.indexOf(launch);
-    boxes.title.textContent = (isDouble(player) ? `${boxes.name.textContent}: warps` : "Warps") + ` of block ${block}` + (isMany ? `, launch ${number} of ${model.launches.length}` : "");
+    const {launches} = model;
+    boxes.title.textContent = (isDouble(player) ? `${boxes.name.textContent}: warps` : "Warps") + ` of block ${block}` + (launches.length > 1 ? `, launch ${1 + launches.indexOf(launch)} of ${launches.length}` : "");
     source.light(source === player.source && isStale(player, player.sides[player.side]) ? new Map() : lit, follows);
     return words;
 }
