@@ -1010,6 +1010,36 @@ def lab(step, *words):
                  [[row[first], *(lab_cell(row[column]) for column in columns)] for row in rows])
 
 
+# The last step of each task of two labs, and what it is compared with.
+SORT_TASKS = {"selection": ("step03_long_tiles", "cub SELECT"), "histogram": ("step08_per_lane", "cub HISTOGRAM"),
+              "keys": ("step14_onesweep", "cub SORT"), "pairs": ("step15_pairs", "cub SORT_PAIRS")}
+ROW_OPERATIONS = {"softmax": "step06_cluster", "layernorm": "step08_welford", "rmsnorm": "step09_rms"}
+
+
+def sortratios(_, gpu):
+    """The elements per second of each task's last step, divided by those of CUB, for random data on a GPU of plots/."""
+    rows = [row for name in ("sort-sizes.csv", "sort-cub.csv") for row in read(MEASURED.parent / gpu / "labs" / name) if row["data"] == "random"]
+    speeds = {(row["step"], row["elements"]): float(row["gelements_per_s"]) for row in rows}
+    sizes = [str(1 << log) for log in (20, 24, 26, 28)]
+    return table(["task", "step", *map(power, sizes)],
+                 [[task, step[4:6], *(f"{speeds[step, n] / speeds[cub, n]:.2f}" for n in sizes)] for task, (step, cub) in SORT_TASKS.items() if rows], words=2)
+
+
+def rowratios(_, gpu):
+    """The bandwidth of each operation's last step on rows of floats, divided by that of the fastest peer, which is named, on a GPU of plots/."""
+    folder = MEASURED.parent / gpu / "labs"
+    ours, peers = ([row for row in read(folder / name) if row["element"] == "float"] for name in ("rows.csv", "rows-pytorch.csv"))
+    speeds = {(row["step"], row["columns"]): float(row["gb_per_s"]) for row in ours}
+    lengths = ("1024", "16384", "65536", "262144")
+
+    def ratio(operation, length):
+        best = max((row for row in peers if (row["operation"], row["columns"]) == (operation, length)), key=lambda row: float(row["gb_per_s"]))
+        return f"{speeds[ROW_OPERATIONS[operation], length] / float(best['gb_per_s']):.2f} ({best['name']})"
+
+    return table(["operation", "step", *(f"{int(length):,} columns" for length in lengths)],
+                 [[operation, step[4:6], *(ratio(operation, length) for length in lengths)] for operation, step in ROW_OPERATIONS.items() if peers], words=2)
+
+
 def labsteps(step):
     """The steps of a lab and their ideas."""
     return table(["step", "idea"], [[f"[{Path(folder).name}]({Path(folder).name}/README.md)", idea(folder)] for folder in lab_steps(lab_of(step))], words=2)
@@ -1126,7 +1156,7 @@ def said(step, number):
     return "\n".join(["```", found[0], findings.how_many(others), "```"])
 
 
-KINDS = {function.__name__: function for function in (dependent, launches, pdl, backtoback, ladder, gains, report, code, lab, labsteps, numbers, parts, starts, blockdurations, loaded, busy, little, limits, lowerbounds, net, restarts, sizes, finish, ends,
+KINDS = {function.__name__: function for function in (dependent, launches, pdl, backtoback, ladder, gains, report, code, lab, labsteps, sortratios, rowratios, numbers, parts, starts, blockdurations, loaded, busy, little, limits, lowerbounds, net, restarts, sizes, finish, ends,
                                                       against, cubs, peers, begins, methods, compiled, simulator, settings, coverage, calls, mutants, sanitized, labelled, labelledgpu, alarms, finding, said, suites, disputed, courses, coursesleft, students, attacks, figures, gpus, hardware, scannumbers, scanladder, scanover)} | {"try": outcome, "found": mistakes_found}
 
 
