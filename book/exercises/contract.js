@@ -17,7 +17,8 @@ const ORDERS = [["with interleaved blocks", {together: true}], ["with blocks, wa
 const SHAPE = {grid: [1, 3, 2 ** 31 - 1, "one to three positive numbers"], block: [1, 3, 1024, "one to three positive numbers, at most 1,024 threads in all"],
     shared: [0, 1, 48 << 10, "one number, at most 49,152"]};
 const COUNTERS = {"launches": null, "blocks": ["grid"], "threads": ["threads"], "warp instructions": ["warp_instructions"], "load requests": ["global_load_requests"],
-    "load sectors": ["global_load_sectors"], "shared loads and stores": ["shared_loads", "shared_stores"], "bank conflicts": ["bank_conflicts"], "block barriers": ["block_barriers"]};
+    "load sectors": ["global_load_sectors"], "shared loads and stores": ["shared_loads", "shared_stores"], "bank conflicts": ["bank_conflicts"], "block barriers": ["block_barriers"],
+    "warp barriers": ["warp_barriers"], "atomics": ["atomics"], "shuffles": ["shuffles"]};
 const INPUT_CHANGED = "no result: the program changed an input array; it may only read it"; // as in drywarp/judge/check_device.py
 const GOAL_UNIT = 32; // elements
 const grouped = (number) => number.toLocaleString("en-US");
@@ -121,7 +122,7 @@ function withNumber(name, number) {
 }
 
 function operationOf(text) {
-    const found = /^(sums of pieces of|numbers below) ([1-9]\d{0,9})$/.exec(text), usual = {outputs: ["out"], kinds: [""], inputs: 1, power: 1};
+    const found = /^(sums of pieces of) ([1-9]\d{0,5})$|^(numbers below) ([1-9]\d{0,9})$/.exec(text)?.filter(Boolean), usual = {outputs: ["out"], kinds: [""], inputs: 1, power: 1};
     if (!found && !Object.hasOwn(OPERATIONS, text))
         refuse(`computes = ${text}; accepted are ${Object.keys(OPERATIONS).join(", ")}, sums of pieces of 256 and numbers below 256 (or another number)`);
     return {...usual, ...(found ? withNumber(found[1], +found[2]) : OPERATIONS[text])};
@@ -326,10 +327,12 @@ async function runOnce(contract, kernel, size, where, orders, verdict, random) {
     return {wrong: result.error ? `no result${where}: the kernel failed: ${result.error}` : wrongOf(run, result.contents, where), counters: result.counters};
 }
 
-// Adds the counters of the largest size to the verdict, and the goals that a size misses.
-function addCounters(contract, size, counters, isLargest, verdict) {
+// Adds the counters of the largest size to the verdict, and the goals that a size misses. What is forbidden, by a limit of 0, is so at any size.
+function addCounters(contract, size, counters, isLargest, isGoal, verdict) {
     verdict.counters = isLargest ? counters : verdict.counters;
-    verdict.missed.push(...Object.entries(contract.limits).filter(([name, most]) => counters[name] > most)
+    if (!isGoal && verdict.missed.length)
+        return;
+    verdict.missed.push(...Object.entries(contract.limits).filter(([name, most]) => (isGoal || most === 0) && counters[name] > most)
         .map(([name, most]) => `${grouped(counters[name])} ${name}${isLargest ? "" : ` at ${label(size)}`}, at most ${grouped(most)}`));
 }
 
@@ -347,8 +350,10 @@ Exercises.judgeByContract = async function (contract, text, {random = Math.rando
             if (result === "stopped" || isOver())
                 return null;
             wrong = result.wrong;
-            if (!wrong && number === 0 && [largestSize, goalAt].some((each) => String(each) === String(size)))
-                addCounters(contract, size, totals(Exercises.lastRow(result.counters)), String(size) === String(largestSize), verdict);
+            if (!wrong && number === 0) {
+                const [isLargest, isGoal] = [largestSize, goalAt].map((each) => String(each) === String(size));
+                addCounters(contract, size, totals(Exercises.lastRow(result.counters)), isLargest, isLargest || isGoal, verdict);
+            }
         }
         verdict.sizes.push({label: label(size), wrong});
     }

@@ -269,11 +269,19 @@ def test_a_kernel_is_judged_by_a_dropped_contract(opened):
     page.wait_for_function("document.querySelector('.ex-view .ex-note').textContent.includes('judged only in the terminal')")
 
 
+def test_what_a_contract_forbids_is_forbidden_at_all_sizes(opened):
+    """Broken: a kernel uses a forbidden operation at a size at which no goal is checked, and passes in the page."""
+    text = RIGHT.replace("a[i] + b[i];", "a[i] + b[i];\n    if (n == 31 && i == 0)\n        atomicAdd(&c[0], 0.0f);")
+    missed = "async ([words, text]) => (await Exercises.judgeByContract(Exercises.contract(words), text)).missed"
+    assert opened("playground").evaluate(missed, [ADD.replace("requests", "requests, 0 atomics"), text]) == ["1 atomics at 31, at most 0"]
+
+
 def test_operations_compute_what_make_check_expects(opened):
     """Broken: an operation of a contract has another result in the page than in the terminal."""
     page = opened("playground")
     draw = random.Random(1)
-    for name, operation in [*contract.OPERATIONS.items(), ("sums of pieces of 5", contract.operation("sums of pieces of 5"))]:
+    with_numbers = {name: contract.operation(name) for name in ("sums of pieces of 5", "numbers below 5")}
+    for name, operation in (contract.OPERATIONS | with_numbers).items():
         size = (3, 4) if operation.of_rows else 12
         numbers = [draw.choice((-1, 1)) * draw.randint(1, 16) for _ in range(12 * operation.inputs)]
         numbers = [0, 0, 1, 1, 1, 2, 3, 3, 3, 3, 3, 4] * operation.keyed + numbers
@@ -284,7 +292,7 @@ def test_operations_compute_what_make_check_expects(opened):
         assert got == ([pytest.approx(output, rel=1e-12) for output in expected] if operation.within else expected), name
 
 
-@pytest.mark.parametrize("text", ["call = f(out)", ADD.replace("n + 255", "m + 255"), ADD + "grid = 1", ADD.replace("256\n", "2048\n", 1), ADD.replace("sums of both", "sum of both"),
+@pytest.mark.parametrize("text", ["call = f(out)", ADD.replace("n + 255", "m + 255"), ADD + "grid = 1", ADD.replace("256\n", "2048\n", 1), ADD.replace("sums of both", "sum of both"), ADD.replace("sums of both", "sums of pieces of 1000000"),
                                   ADD.replace("1 31", "1 x"), ADD.replace("load requests", "loads"), ADD.replace("in2", "in3"), ADD + "zeroed = in", ADD.replace("256 #", "0 #")])
 def test_an_unusable_contract_is_refused_as_in_the_terminal(opened, text):
     """Broken: the page accepts a contract that make judge refuses."""
