@@ -273,7 +273,7 @@ def test_what_a_contract_forbids_is_forbidden_at_all_sizes(opened):
     """Broken: a kernel uses a forbidden operation at a size at which no goal is checked, and passes in the page."""
     text = RIGHT.replace("a[i] + b[i];", "a[i] + b[i];\n    if (n == 31 && i == 0)\n        atomicAdd(&c[0], 0.0f);")
     missed = "async ([words, text]) => (await Exercises.judgeByContract(Exercises.contract(words), text)).missed"
-    assert opened("playground").evaluate(missed, [ADD.replace("requests", "requests, 0 atomics"), text]) == ["1 atomics at 31, at most 0"]
+    assert opened("playground").evaluate(missed, [ADD.replace("requests", "requests, 0 atomics"), text]) == ["1 atomics at n = 31, at most 0"]
 
 
 def test_operations_compute_what_make_check_expects(opened):
