@@ -26,6 +26,11 @@ static bool parse_argument_value(Compiler *c, TemplateArgument *argument, const 
     }
     if (constant_evaluate(c, value, &argument->value))
         return true;
+    if (c->parser->state.in_check) { // such as a constant computed from the parameters of the template that is checked
+        argument->value.is_unknown = true;
+        argument->dependent = e;
+        return true;
+    }
     const Name *name = of && index < of->parameter_count ? of->parameters[index].name : NULL;
     if (name)
         expression_error(c, e, of->kind == TEMPLATE_FUNCTION ? "pass it as a parameter of the function, or make it constexpr" : "make it constexpr",

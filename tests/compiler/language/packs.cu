@@ -18,6 +18,12 @@ template <class... T> __device__ void store(int *to, T... t)
 // Without an instance: what depends on its parameter says nothing.
 template <class Operation> __device__ float merged(float s, float n) { return Operation::merge(s, n); }
 template <class Operation> __device__ float unused(float s, float n) { return merged<Operation>(s, n); }
+template <int count> __device__ int plus_count(int a) { return a + count; }
+template <int bits> __device__ int plus_bytes(int a)
+{
+    const int bytes = bits / 8;
+    return plus_count<bytes>(a);
+}
 
 KERNEL(k1)
 {
