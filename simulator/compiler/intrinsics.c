@@ -165,6 +165,8 @@ static const Intrinsic ROWS[] = {
     {"__dsqrt_rn", "dd", "sqrt.rn.f64 \t$0, %1;", PURE, 0, MATH "Double Precision Intrinsics"},
     {"__drcp_rn", "dd", "rcp.rn.f64 \t$0, %1;", PURE, 0, MATH "Double Precision Intrinsics"},
     {"sqrt", "dd", "sqrt.rn.f64 \t$0, %1;", PURE, 0, MATH "sqrt"},
+    {"rsqrt", "dd", "rsqrt.approx.f64 \t$0, %1;", PURE, 0, MATH "rsqrt"},
+    {"__i_rcp_ftz", "dd", "rcp.approx.ftz.f64 \t$0, %1;", PURE, 0, PTX "9.7.3.14"},
     {"floor", "dd", "cvt.rmi.f64.f64 \t$0, %1;", PURE, 0, MATH "floor"},
     {"ceil", "dd", "cvt.rpi.f64.f64 \t$0, %1;", PURE, 0, MATH "ceil"},
     {"trunc", "dd", "cvt.rzi.f64.f64 \t$0, %1;", PURE, 0, MATH "trunc"},

@@ -20,6 +20,9 @@ CASES = [
     "__byte_perm(a, b, c)",
     "__byte_perm(7, a, 0x3210)",  # constants: ptxas decides where PTX allows them
     "__float_as_uint(__fadd_rz((float)(int)a, (float)(int)b))",
+    "__double2loint(exp((int)a * 0x1p-21)) ^ __double2hiint(exp((int)a * 0x1p-21))",  # also results that are too large or small for a double
+    "__double2loint(log(__hiloint2double(a, b))) ^ __double2hiint(log(__hiloint2double(a, b)))",
+    "__double2loint(rsqrt(__hiloint2double(a, b))) ^ __double2hiint(rsqrt(__hiloint2double(a, b)))",
     "__ffs(a & b)",
     "__fns(a, b % 32, (int)(c % 65) - 32)",
     "__fns(0xf0f0, a % 32, 2)",
