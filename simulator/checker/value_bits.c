@@ -277,9 +277,9 @@ bool sim_comparison_is_defined(const Instr *i, Bits a, Bits b)
     const uint64_t x_min = x.ones, x_max = ~x.zeros, y_min = y.ones, y_max = ~y.zeros;
     if (sim_is_float((Type)i->type))
         return false;
-    if (i->op == COMPARES_EQUAL)
+    if (i->op == COMPARES_EQUAL || i->op == COMPARES_NOT_EQUAL)
         return ((x.ones & y.zeros) | (x.zeros & y.ones)) != 0;
-    if (i->op == COMPARES_LESS)
+    if (i->op == COMPARES_LESS || i->op == COMPARES_NOT_LESS)
         return x_max < y_min || x_min >= y_max;
     return x_min > y_max || x_max <= y_min;
 }

@@ -164,7 +164,7 @@ static void find_operand_bits(const Warp *w, const Instr *i, int lane, Bits o[MA
 static bool has_no_partial_result(const Instr *i)
 {
     const bool is_packed = i->type == F16X2 || i->type == BF16X2 || i->type == S16X2 || i->type == U16X2;
-    return i->kind == OTHER_KIND || (i->kind == PACKED_HALVES && !is_packed);
+    return i->kind == OTHER_KIND || i->kind == CONVERT_ADDRESS || (i->kind == PACKED_HALVES && !is_packed);
 }
 
 // Sets `partial` and `bits` of the result; returns the lanes with undefined bits.

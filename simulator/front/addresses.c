@@ -2,13 +2,16 @@
 // or reloads an address for each use, and passes it to functions that optimised code would inline.
 #include "front/addresses.h"
 
-#include <string.h>
-
 enum { MAX_DEPTH = 16, MAX_ADDITIONS = 4 };
 
 bool sim_is_parameter(const Operand *o)
 {
     return o->variable && o->variable->space == PARAM;
+}
+
+bool sim_is_kernel_parameter(const Function *function, const Operand *o)
+{
+    return sim_is_parameter(o) && function->is_kernel && !o->reg && o->variable->address < function->kernel_param_bytes;
 }
 
 bool sim_is_pure(const Instr *i)
@@ -43,16 +46,11 @@ static const Instr *value_definition(const Function *function, const Register *r
     return i && (is_stable_load || sim_is_pure(i)) ? i : NULL;
 }
 
-static bool opcode_starts_with(const Statement *s, const char *prefix)
-{
-    return s->opcode.length >= strlen(prefix) && memcmp(s->opcode.text, prefix, strlen(prefix)) == 0;
-}
-
 // True for address conversions. Addresses in shared memory have 32 or 64 bits.
-static bool converts_address(const Statement *s)
+static bool converts_address(const Instr *i)
 {
-    return opcode_starts_with(s, "cvta.") || opcode_starts_with(s, "cvt.u64.u32") ||
-           opcode_starts_with(s, "cvt.s64.s32") || opcode_starts_with(s, "cvt.u32.u64");
+    const bool changes_width = (i->type == U64 && i->from == U32) || (i->type == S64 && i->from == S32) || (i->type == U32 && i->from == U64);
+    return i->kind == CONVERT_ADDRESS || (i->kind == CONVERT_INTEGER && changes_width);
 }
 
 Pointer sim_pointer_of(const Function *function, const Operand *o)
@@ -63,8 +61,8 @@ Pointer sim_pointer_of(const Function *function, const Operand *o)
         const Statement *s = i ? i->statement : NULL;
         if (!s || s->operands[0].kind != IS_REGISTER || sim_is_parameter(&s->operands[1]))
             break;
-        const bool is_copy = s->count == 2 && (opcode_starts_with(s, "mov.") || converts_address(s)),
-                   is_add = s->count == 3 && opcode_starts_with(s, "add.") && s->operands[2].kind == IS_INTEGER;
+        const bool is_copy = s->count == 2 && (i->kind == MOVE || converts_address(i)),
+                   is_add = s->count == 3 && i->kind == SUM && s->operands[2].kind == IS_INTEGER;
         const Operand *from = &s->operands[1];
         if (!(is_copy || is_add) || !(from->variable || (from->reg && from->reg->sole_def != MANY_DEFS)))
             break;
@@ -73,15 +71,13 @@ Pointer sim_pointer_of(const Function *function, const Operand *o)
     return at;
 }
 
-// Compares opcodes without their final type. Loads must have equal widths.
+// True if equal operands yield equal results. Operations on signed and unsigned numbers have one handler if they are the same.
 static bool same_operation(const Instr *i, const Instr *j)
 {
-    const Slice one = i->statement->opcode, two = j->statement->opcode;
-    size_t length = one.length;
-    while (length > 0 && one.text[length - 1] != '.')
-        length--;
-    return i->statement->count == j->statement->count && (i->kind != LOAD || i->bytes == j->bytes) &&
-           two.length >= length && memcmp(one.text, two.text, length) == 0 && !memchr(two.text + length, '.', two.length - length);
+    return i->kind == j->kind && i->run == j->run && i->op == j->op && i->flags == j->flags && i->rounding == j->rounding &&
+           i->combine == j->combine && i->bytes == j->bytes && i->count == j->count && i->at.space == j->at.space &&
+           i->register_bytes == j->register_bytes && i->source_bytes == j->source_bytes && i->from == j->from &&
+           sim_type_bytes((Type)i->type) == sim_type_bytes((Type)j->type) && i->statement->count == j->statement->count;
 }
 
 static bool same_pointer(const Function *function, Pointer a, Pointer b, int depth);
@@ -191,7 +187,7 @@ static const Variable *find_array(const Function *function, const Operand *o, in
 {
     const Pointer at = sim_pointer_of(function, o);
     const Instr *i = at.variable ? NULL : pure_definition(function, at.reg);
-    if (!i || depth == MAX_ADDITIONS || !opcode_starts_with(i->statement, "add."))
+    if (!i || depth == MAX_ADDITIONS || i->kind != SUM)
         return at.variable;
     const Variable *first = find_array(function, &i->statement->operands[1], depth + 1);
     return first ? first : find_array(function, &i->statement->operands[2], depth + 1);

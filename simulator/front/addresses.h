@@ -11,6 +11,7 @@ typedef struct Pointer { // a symbolic address: a register or a variable, plus a
 } Pointer;
 
 bool sim_is_parameter(const Operand *o);
+bool sim_is_kernel_parameter(const Function *function, const Operand *o); // not one of a function that the kernel calls
 // True if the instruction only computes a result, in registers or in parameters of calls.
 bool sim_is_pure(const Instr *i);
 // The symbolic address of an operand; follows copies, address conversions and added constants.

@@ -24,7 +24,8 @@ typedef enum Kind {
     BIT_REVERSAL, FIND_HIGHEST_BIT,
     LOP3,            // a bitwise operation on three words, given by its truth table
     PACKED_HALVES,   // on packed pairs, if the type is packed
-    CONVERT_INTEGER  // to another width
+    CONVERT_INTEGER, // to another width
+    CONVERT_ADDRESS  // between the generic address and one of a space
 } Kind;
 
 typedef enum Effect { // bits of Instr.effects
@@ -106,7 +107,8 @@ enum { ATOMIC_ADD, ATOMIC_MIN, ATOMIC_MAX, ATOMIC_INC, ATOMIC_DEC, ATOMIC_AND, A
        ATOMIC_CAS };                               // Instr.op of atom and red
 enum { COMBINE_AND, COMBINE_OR, COMBINE_XOR }; // Instr.combine
 enum { FUNNEL_CLAMPS, FUNNEL_WRAPS }; // Instr.op of a FUNNEL_LEFT or FUNNEL_RIGHT
-enum { COMPARES_EQUAL, COMPARES_LESS, COMPARES_GREATER }; // Instr.op of a COMPARE: this comparison or its negation
+enum { COMPARES_EQUAL, COMPARES_NOT_EQUAL, COMPARES_LESS, COMPARES_NOT_LESS, COMPARES_GREATER,
+       COMPARES_NOT_GREATER };                         // Instr.op of a COMPARE of integers
 enum { BAR_SYNC, BAR_ARRIVE, BAR_POPC, BAR_AND, BAR_OR };      // Instr.op of bar
 enum { CLUSTER_ARRIVE, CLUSTER_WAIT };                         // Instr.op of barrier.cluster
 enum { SHUFFLE_UP, SHUFFLE_DOWN, SHUFFLE_XOR, SHUFFLE_INDEX }; // Instr.op of shfl

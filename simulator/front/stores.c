@@ -3,9 +3,8 @@
 //
 // Flow-insensitive: each register has a set of origins, with a bit for each parameter and variable. A computed value has the
 // origins of all its operands, so pointer arithmetic preserves them.
+#include "front/addresses.h"
 #include "front/flow.h"
-
-#include <string.h>
 
 enum { MAX_ORIGINS = 62 };
 static const uint64_t SHARED_OR_LOCAL = 1ull << 62; // points to shared or local memory
@@ -60,30 +59,13 @@ static void set_origins(OriginAnalysis *s, const Operand *o, uint64_t origins)
         set_origins(s, &o->elements[k], origins);
 }
 
-static bool begins_with(const Statement *s, const char *prefix)
-{
-    return s->opcode.length >= strlen(prefix) && memcmp(s->opcode.text, prefix, strlen(prefix)) == 0;
-}
-
-static bool ends_with(const Statement *s, const char *end)
-{
-    const size_t length = strlen(end);
-    return s->opcode.length >= length && memcmp(s->opcode.text + s->opcode.length - length, end, length) == 0;
-}
-
-static bool is_kernel_parameter(const OriginAnalysis *s, const Operand *o)
-{
-    return o->variable && o->variable->space == PARAM && s->function->is_kernel && !o->reg &&
-           o->variable->address < s->function->kernel_param_bytes;
-}
-
 // Sets the origins of loaded elements. Only 64-bit integers can be pointers.
-static void add_load(OriginAnalysis *s, const Statement *t)
+static void add_load(OriginAnalysis *s, const Instr *i)
 {
-    const Operand *to = &t->operands[0], *from = &t->operands[1];
-    if (!(ends_with(t, "64") || ends_with(t, "128")) || ends_with(t, "f64"))
+    const Operand *to = &i->statement->operands[0], *from = &i->statement->operands[1];
+    if (sim_type_bytes((Type)i->type) < 8 || i->type == F64)
         return;
-    if (!is_kernel_parameter(s, from)) {
+    if (!sim_is_kernel_parameter(s->function, from)) {
         set_origins(s, to, UNKNOWN_ORIGIN);
         return;
     }
@@ -101,7 +83,7 @@ static void add_computation(OriginAnalysis *s, const Instr *i)
     uint64_t origins = 0;
     for (int k = 1; k < t->count; k++)
         origins |= origins_of(s, &t->operands[k]);
-    const bool is_sum = begins_with(t, "add") || begins_with(t, "sub") || begins_with(t, "mad");
+    const bool is_sum = i->kind == SUM || i->kind == DIFFERENCE || i->kind == MULTIPLY_ADD;
     if (is_sum && origins & UNKNOWN_ORIGIN && origins != UNKNOWN_ORIGIN) {
         origins &= ~UNKNOWN_ORIGIN;
         s->assumes_offsets = true;
@@ -114,8 +96,8 @@ static void add_instruction(OriginAnalysis *s, const Instr *i)
     const Statement *t = i->statement;
     if (!t || t->count == 0 || t->operands[0].is_address || i->control == CALL)
         return;
-    if (begins_with(t, "ld") || i->kind == ATOMIC)
-        add_load(s, t);
+    if (t->count > 1 && t->operands[1].is_address)
+        add_load(s, i);
     else
         add_computation(s, i);
 }

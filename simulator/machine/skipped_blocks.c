@@ -4,6 +4,7 @@
 // The proof is an interval analysis of the kernel's first instructions over all threads of these blocks. The blocks are idle
 // if each guard has one value for the whole interval.
 #include "machine/blocks.h"
+#include "front/addresses.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -73,29 +74,18 @@ static void fill_frame(TailBlocks *t)
 
 // ---- Transfer functions
 
-static bool begins_with(const Statement *s, const char *begin)
+// The interval if its values fit the width of the type, otherwise unknown. nvcc uses signed instructions for unsigned numbers,
+// so the sign is ignored.
+static Range if_fits_width(Type type, Range r)
 {
-    return s->opcode.length >= strlen(begin) && memcmp(s->opcode.text, begin, strlen(begin)) == 0;
-}
-
-static bool ends_with(const Statement *s, const char *end)
-{
-    const size_t length = strlen(end);
-    return s->opcode.length >= length && memcmp(s->opcode.text + s->opcode.length - length, end, length) == 0;
-}
-
-// The interval if its values fit the width of the opcode's type, otherwise unknown. nvcc uses signed instructions for
-// unsigned numbers, so the sign is ignored.
-static Range if_fits_width(const Statement *s, Range r)
-{
-    const bool is_32_bit = ends_with(s, "32");
+    const bool is_32_bit = sim_type_bytes(type) == 4;
     return r.is_known && r.low >= (is_32_bit ? INT32_MIN : INT64_MIN) && r.high <= (is_32_bit ? UINT32_MAX : INT64_MAX) ? r : (Range){0};
 }
 
-// The interval if its values fit the opcode's type, with its sign, otherwise unknown.
-static Range if_fits_type(const Statement *s, Range r)
+// The interval if its values fit the type, with its sign, otherwise unknown.
+static Range if_fits_type(Type type, Range r)
 {
-    const bool is_32_bit = ends_with(s, "32"), is_signed = ends_with(s, "s32") || ends_with(s, "s64");
+    const bool is_32_bit = sim_type_bytes(type) == 4, is_signed = sim_is_signed(type);
     const int64_t min = !is_signed ? 0 : is_32_bit ? INT32_MIN : INT64_MIN,
                   max = !is_32_bit ? INT64_MAX : is_signed ? INT32_MAX : UINT32_MAX;
     return r.is_known && r.low >= min && r.high <= max ? r : (Range){0};
@@ -126,15 +116,15 @@ static Range is_less(Range a, Range b, bool or_equal)
     return a.low > b.high - margin ? constant(0) : (Range){0};
 }
 
-static Range comparison_range(const Statement *s, Range a, Range b)
+static Range comparison_range(int comparison, Range a, Range b)
 {
-    if (begins_with(s, "setp.lt."))
-        return is_less(a, b, false);
-    if (begins_with(s, "setp.le."))
-        return is_less(a, b, true);
-    if (begins_with(s, "setp.gt."))
-        return is_less(b, a, false);
-    return begins_with(s, "setp.ge.") ? is_less(b, a, true) : (Range){0};
+    switch (comparison) {
+    case COMPARES_LESS: return is_less(a, b, false);
+    case COMPARES_NOT_GREATER: return is_less(a, b, true);
+    case COMPARES_GREATER: return is_less(b, a, false);
+    case COMPARES_NOT_LESS: return is_less(b, a, true);
+    default: return (Range){0};
+    }
 }
 
 static Range and_or(Range a, Range b, int64_t absorbing) // of two predicates; `absorbing`: 0 for AND, 1 for OR
@@ -155,30 +145,36 @@ static Range argument(const TailBlocks *t, const Instr *i)
     return constant(i->bytes == 8 ? value : (int32_t)value);
 }
 
+// The result of an operation on two or three integers of 32 or 64 bits.
+static Range integer_range(const Instr *i, Range a, Range b, Range c)
+{
+    const Type type = (Type)i->type;
+    const bool widens = sim_type_bytes(i->statement->operands[0].reg->type) > sim_type_bytes(type);
+    switch (i->kind) {
+    case SUM: return if_fits_width(type, sum(a, b));
+    case PRODUCT: return widens ? product(if_fits_type(type, a), if_fits_type(type, b)) : if_fits_width(type, product(a, b));
+    case MULTIPLY_ADD: return widens ? (Range){0} : if_fits_width(type, sum(product(a, b), c));
+    case COMPARE:
+        return i->second == NO_OFFSET && !(i->flags & COMBINE) ? comparison_range(i->op, if_fits_type(type, a), if_fits_type(type, b)) : (Range){0};
+    default: return (Range){0};
+    }
+}
+
 static Range result_range(const TailBlocks *t, const Instr *i)
 {
     const Statement *s = i->statement;
     const Range a = operand_range(t, i->a), b = operand_range(t, i->b), c = operand_range(t, i->c);
-    if (begins_with(s, "mov."))
-        return a;
-    if (begins_with(s, "and.pred") || begins_with(s, "or.pred"))
-        return and_or(a, b, begins_with(s, "or.") ? 1 : 0);
-    if (begins_with(s, "cvt.s64.s32") || begins_with(s, "cvt.u64.u32"))
-        return if_fits_type(s, a);
-    if (!ends_with(s, "32") && !ends_with(s, "64"))
+    if (s->count < 2 || !s->operands[0].reg || s->operands[1].count)
         return (Range){0};
-    if (begins_with(s, "mul.wide."))
-        return product(if_fits_type(s, a), if_fits_type(s, b));
-    if (begins_with(s, "mul.lo."))
-        return if_fits_width(s, product(a, b));
-    if (begins_with(s, "mad.lo."))
-        return if_fits_width(s, sum(product(a, b), c));
-    if (begins_with(s, "add.s32") || begins_with(s, "add.s64") || begins_with(s, "add.u32") || begins_with(s, "add.u64"))
-        return if_fits_width(s, sum(a, b));
-    if (i->kind == COMPARE && i->second == NO_OFFSET && !(i->flags & COMBINE) && (ends_with(s, "32") || ends_with(s, "64")) &&
-        !ends_with(s, "f32") && !ends_with(s, "f64"))
-        return comparison_range(s, if_fits_type(s, a), if_fits_type(s, b));
-    return (Range){0};
+    if (i->kind == MOVE)
+        return a;
+    if ((i->kind == LOGICAL_AND || i->kind == LOGICAL_OR) && i->type == PRED)
+        return and_or(a, b, i->kind == LOGICAL_OR ? 1 : 0);
+    if (i->kind == CONVERT_INTEGER && sim_type_bytes((Type)i->type) == 8 && sim_type_bytes((Type)i->from) == 4 &&
+        sim_is_signed((Type)i->type) == sim_is_signed((Type)i->from))
+        return if_fits_type((Type)i->from, a);
+    const bool is_integer = i->type == U32 || i->type == S32 || i->type == U64 || i->type == S64;
+    return is_integer ? integer_range(i, a, b, c) : (Range){0};
 }
 
 static void invalidate(TailBlocks *t, const Operand *o)
@@ -194,8 +190,9 @@ static void invalidate(TailBlocks *t, const Operand *o)
 static void evaluate_instruction(TailBlocks *t, const Instr *i)
 {
     const Statement *s = i->statement;
-    const bool is_param_load = begins_with(s, "ld.param.") && !ends_with(s, "f32") && !ends_with(s, "f64");
-    const Range r = is_param_load ? argument(t, i) : begins_with(s, "ld.") ? (Range){0} : result_range(t, i);
+    const bool is_load = s->count > 1 && s->operands[1].is_address,
+               is_param_load = is_load && sim_is_kernel_parameter(t->launch->kernel, &s->operands[1]) && !sim_is_float((Type)i->type);
+    const Range r = is_param_load ? argument(t, i) : is_load ? (Range){0} : result_range(t, i);
     if (s->count > 0 && !s->operands[0].is_address)
         invalidate(t, &s->operands[0]);
     Range *to = r.is_known ? value_at(t, is_param_load ? i->elements[0] : i->d) : NULL;

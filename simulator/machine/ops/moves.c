@@ -175,7 +175,7 @@ static const Instruction ROWS[] = {
     {"createpolicy fractional POLICY {L2::evict_first|L2::evict_unchanged} b64", .decode = decode_policy, .run = mov_b64, .effects = WRITES_DESTINATION},
     {"createpolicy range {global} POLICY {L2::evict_first|L2::evict_unchanged} b64", .decode = decode_policy, .run = mov_b64, .effects = WRITES_DESTINATION},
     {"createpolicy cvt L2 b64", .decode = decode_policy, .run = mov_b64, .effects = WRITES_DESTINATION},
-    {"cvta {to} SPACE u64", .decode = decode_cvta, .effects = WRITES_DESTINATION},
+    {"cvta {to} SPACE u64", .decode = decode_cvta, .kind = CONVERT_ADDRESS, .effects = WRITES_DESTINATION},
 };
 
 INSTRUCTION_LIST(sim_move_instructions, "Moves", ROWS)
