@@ -180,7 +180,7 @@ def gradescope(path: Path, answers: list[Named], partial: int = 0) -> None:
     """Writes Gradescope's results.json for one student's programs; no program gives no points."""
     tests = [{"name": clean(name), "score": points(answer, partial) or 0, "max_score": MAX_POINTS, "status": "passed" if answer.verdict == "passed" else "failed",
               "output": "\n".join(lines_about(answer, name))} for name, answer in answers]
-    total = {"score": 0, "output": "there is no file whose name ends in .cu"}
+    total = {"score": 0, "output": "there is no readable file whose name ends in .cu"}
     if answers:
         name, answer = best(answers, partial)
         total = {"score": points(answer, partial) or 0, "output": feedback(name, answer)}

@@ -171,7 +171,7 @@ def checked(path: Path, options: argparse.Namespace, judge: Callable = whole_pro
     A failure of the judge is no verdict about the file, and does not affect other files."""
     answer, begin = Answer(path.name, options.shape), time.monotonic()
     if is_empty:
-        answer.said = ["there is no file whose name ends in .cu"]
+        answer.said = ["there is no readable file whose name ends in .cu"]
         return answer
     try:
         data = compiling.read_once(path, below)

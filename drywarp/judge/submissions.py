@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import csv
 import dataclasses
+import os
 import re
 import zipfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from drywarp.errors import fail
@@ -14,6 +15,7 @@ from drywarp.judge import compiling
 from drywarp.judge.words import clean
 
 MAX_MEMBERS, MAX_PROGRAMS = 2000, 50  # of a zip file; programs of one student
+MAX_NAME, MAX_PATH = 255, 4096  # bytes, of Linux
 OF_MOODLE = re.compile(r"(.*?)_(\d+)_assignsubmission_[a-z]*", re.S)  # the beginning of a folder or file: the student's full name, Moodle's number
 OF_CANVAS = re.compile(r"([^_]+)_(?:LATE_)?(\d+)_(\d+)_(.+)", re.S)  # a file: the student's name in one word, Canvas's id of the student, and of the submission
 ROSTER = ("login", "name", "id")  # the columns of a roster; others, such as e-mail, are ignored
@@ -37,33 +39,71 @@ def is_program(path: Path) -> bool:
     return path.suffix.lower() == ".cu" and not any(map(is_hidden, path.parts))
 
 
+def content(file: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes | None:
+    """The beginning of a file in a zip file, one byte more than a program may have; None if it is encrypted or damaged, for which zipfile and its
+    decompressors raise many exceptions."""
+    try:
+        with file.open(member) as opened:
+            return opened.read(compiling.MAX_FILE + 1)
+    except Exception:
+        return None
+
+
+def members(file: zipfile.ZipFile) -> Iterator[tuple[int, str, bytes]]:
+    """The programs in a zip file, at most one more than a student may have: number, name in the archive, content. Links, other files and unreadable ones are left out."""
+    count = 0
+    for k, member in enumerate(file.infolist()[:MAX_MEMBERS]):
+        name, is_link = member.filename.lstrip("/"), (member.external_attr >> 16) & 0o170000 == 0o120000
+        if is_link or member.is_dir() or ".." in Path(name).parts or not is_program(Path(name)):
+            continue
+        data = content(file, member)
+        if data is not None:
+            yield k, name, data
+            count += 1
+        if count > MAX_PROGRAMS:  # more would only fill the disk
+            return
+
+
 def unzipped(archive: Path, folder: Path) -> dict[str, Path]:
-    """The programs in a zip file, written into a folder, by their names in the archive. Links, other files and too large ones are left out."""
+    """The programs in a zip file, written into a folder, by their names in the archive; none if it is damaged."""
     found: dict[str, Path] = {}
     try:
-        with zipfile.ZipFile(archive) as file:
-            for k, member in enumerate(file.infolist()[:MAX_MEMBERS]):
-                is_link = (member.external_attr >> 16) & 0o170000 == 0o120000
-                if len(found) > MAX_PROGRAMS:  # of one student; more would only fill the disk
-                    break
-                if is_link or member.is_dir() or ".." in Path(member.filename).parts or not is_program(Path(member.filename.lstrip("/"))):
-                    continue
-                with file.open(member) as opened:
-                    data = opened.read(compiling.MAX_FILE + 1)
-                target = folder / f"{k}" / Path(member.filename).name
+        opened = zipfile.ZipFile(archive)
+    except Exception:  # not a zip file, or damaged: a student without a program
+        return found
+    with opened:
+        for k, name, data in members(opened):
+            short = Path(name).name if len(os.fsencode(Path(name).name)) <= MAX_NAME else "program.cu"
+            target = folder / f"{k}" / short
+            try:
                 target.parent.mkdir(parents=True)
                 target.write_bytes(data)
-                found[member.filename.lstrip("/")] = target
-    except (OSError, zipfile.BadZipFile, RuntimeError, NotImplementedError, ValueError):
-        return {}  # not a zip file, damaged or encrypted: a student without a program
+            except OSError as error:  # through no fault of a student
+                fail(f"zip files cannot be unpacked into {folder.parent}: {error.strerror}")
+            found[name] = target
     return found
+
+
+def paths_below(folder: Path) -> list[Path]:
+    """All paths below a folder, sorted, without following links. Path.rglob would exceed Python's recursion limit in very deep folders."""
+    found: list[Path] = []
+    left = [folder]
+    while left:
+        try:
+            with os.scandir(left.pop()) as inner:
+                below = [(Path(entry.path), entry.is_dir(follow_symlinks=False)) for entry in inner if len(os.fsencode(entry.path)) < MAX_PATH]
+        except OSError:  # a folder that cannot be read
+            continue
+        found += [path for path, _ in below]
+        left += [path for path, is_folder in below if is_folder]
+    return sorted(found)
 
 
 def entries(folder: Path, work: Path) -> list[Submission]:
     """The programs below a folder, and the folders and zip files directly in it that have none. `work` receives the contents of zip files."""
     programs: list[Submission] = []
     tops: dict[str, bool] = {}
-    for path in sorted(folder.rglob("*")):
+    for path in paths_below(folder):
         inner = path.relative_to(folder)
         if path.is_symlink() or any(map(is_hidden, inner.parts)):
             continue

@@ -323,7 +323,7 @@ def test_a_folder(tmp_path, capsys):
     with open(tmp_path / "out/check/moodle.csv", newline="") as file:
         grades = {row["Username"]: (row["Grade"], row["Feedback"]) for row in csv.DictReader(file)}
     assert list(grades)[:4] == ["'=ben", "anna", "carl", "dora"] and [grades[name][0] for name in list(grades)[:4]] == ["0", "100", "0", "0"]
-    assert grades["gina"][0] == "0" and grades["gina"][1].endswith("; there is no file whose name ends in .cu")
+    assert grades["gina"][0] == "0" and grades["gina"][1].endswith("; there is no readable file whose name ends in .cu")
     with open(tmp_path / "out/check/canvas.csv", newline="") as file:
         header, possible, *students = csv.reader(file)
     assert header[:5] == ["Student", "ID", "SIS User ID", "SIS Login ID", "Section"] and possible[0] == "Points Possible" and possible[5] == "100"

@@ -222,6 +222,30 @@ def test_platforms_names(tmp_path):
     assert by_student["eva"][0].path.read_text() == "zipped" and not list(tmp_path.glob("**/outside.cu"))
 
 
+def test_damaged_archives_and_deep_folders(tmp_path):
+    """Broken: one student's damaged archive, name of 300 letters or folder below 1,200 others ends the judge for the whole class."""
+    (tmp_path / "in").mkdir()
+    for kind, name in ((zipfile.ZIP_DEFLATED, "deflated"), (zipfile.ZIP_LZMA, "lzma")):
+        with zipfile.ZipFile(tmp_path / f"in/{name}.zip", "w", kind) as archive:
+            archive.writestr("a.cu", bytes(range(256)))
+            archive.writestr("b" * 300 + ".cu", "long")
+        data = (tmp_path / f"in/{name}.zip").read_bytes()
+        (tmp_path / f"in/{name}.zip").write_bytes(data[:45] + bytes([255] * 8) + data[53:])  # of the first file's content
+    deep = tmp_path / "in/deep"
+    deep.mkdir()
+    os.chdir(deep)
+    for _ in range(1200):
+        os.mkdir("d")
+        os.chdir("d")
+    os.chdir(tmp_path)
+    try:
+        found = submissions.entries(tmp_path / "in", tmp_path / "work")
+    finally:
+        subprocess.run(["rm", "-r", deep], check=True)  # neither Python nor pytest could remove it
+    assert [(each.name[:13], each.is_empty) for each in found] == [("deflated.zip/", False), ("lzma.zip/bbbb", False), ("deep/", True)]
+    assert [each.path.read_text() for each in found[:2]] == ["long", "long"]
+
+
 def test_a_roster(tmp_path, capsys):
     """Broken: a student's programs on two platforms are those of two students, one who handed in nothing has no row, or the files lack login and id."""
     (tmp_path / "roster.csv").write_text("login,name,id\nbb1,Ben Bell,123\ncd2,Carl Dorn,456\nee3,Eva Ernst,789\n")
