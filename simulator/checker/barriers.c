@@ -124,7 +124,7 @@ void sim_check_barrier_divergence(Block *b, const Barrier *barrier)
     for (int k = 0; k < count; k++)
         locations[k] =
             sim_location_of(b->launch, b->number, (uint32_t)(warps[k]->number * LANES + __builtin_ctz(splits[k]->mask)),
-                         instruction_before(splits[k]), "waiting");
+                         instruction_before(splits[k]), "waiting", WAITS);
     char title[160];
     const bool is_warning = other && whole_warps;
     if (other)

@@ -63,9 +63,9 @@ static void report(Warp *w, const Instr *i, int lane, const LastWriter *writer, 
     const Block *b = w->block;
     const Launch *launch = b->launch;
     const FindingLocation locations[] = {sim_location_of(launch, b->number, writer->thread, sim_instruction_at(writer->site),
-                                         is_source ? "shared memory write" : "mbarrier.init"),
+                                         is_source ? "shared memory write" : "mbarrier.init", OTHER_ROLE),
                             sim_location_of(launch, b->number, (uint32_t)(w->number * LANES + lane), i,
-                                         is_source ? "bulk copy from it, started" : "bulk copy that signals it, started")};
+                                         is_source ? "bulk copy from it, started" : "bulk copy that signals it, started", OTHER_ROLE)};
     sim_add_finding(
         RACE_SHARED,
         is_source ? "a bulk asynchronous copy need not see what a thread has written to shared memory"

@@ -69,7 +69,7 @@ static void check_start(Warp *w, const Instr *i, uint32_t mask, Block *owner)
     if (sim_block_acquired(w->block, &start))
         return;
     const FindingLocation p = sim_location_of(w->block->launch, w->block->number, (uint32_t)(w->number * LANES + __builtin_ctz(mask)), i,
-                                              "shared memory access");
+                                              "shared memory access", OTHER_ROLE);
     sim_wait_for_earlier_blocks(w->block);
     sim_add_finding(RACE_SHARED, "a block accesses the shared memory of another block of the cluster, which may not have started", &p, 1,
                     "call cluster.sync() in all blocks before the first access");
@@ -108,9 +108,9 @@ static void report(Warp *w, const Instr *end, uint32_t mask, uint64_t number, ui
 {
     const Launch *launch = w->block->launch;
     const FindingLocation locations[] = {
-        sim_location_of(launch, number, thread, sim_instruction_at(remote->site), "shared memory access"),
+        sim_location_of(launch, number, thread, sim_instruction_at(remote->site), "shared memory access", OTHER_ROLE),
         sim_location_of(launch, w->block->number, (uint32_t)(w->number * LANES + __builtin_ctz(mask)), end,
-                     "exit, which ends the block,")};
+                     "exit, which ends the block,", OTHER_ROLE)};
     sim_add_finding(RACE_SHARED, "a block accesses the shared memory of another block of the cluster, which may have exited", locations, 2,
                     "call cluster.sync() in all blocks after the last access");
 }

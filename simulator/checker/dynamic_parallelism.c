@@ -186,10 +186,10 @@ static void describe(const Use *use, bool writes, size_t bytes, FindingLocation 
             snprintf(access, sizeof access, "%zu-byte %s", bytes, writes ? "write" : "read");
         else
             snprintf(access, sizeof access, "%s", writes ? "write" : "read");
-        *location = sim_location_of(&g->launch, use->record.block, thread, sim_instruction_at(use->record.site), access);
+        *location = sim_location_of(&g->launch, use->record.block, thread, sim_instruction_at(use->record.site), access, OTHER_ROLE);
     } else {
         snprintf(access, sizeof access, "%s by a %s, started", writes ? "write" : "read", g->kind == COPY_GRID ? "copy" : "fill");
-        *location = sim_location_of(&g->parent->launch, g->block, g->thread, g->launch_instr, access);
+        *location = sim_location_of(&g->parent->launch, g->block, g->thread, g->launch_instr, access, OTHER_ROLE);
     }
 }
 
@@ -199,7 +199,7 @@ static void report(const Use *earlier, bool earlier_writes, const Use *use, bool
     const AccessRecord *record = &earlier->record;
     const uint32_t thread = record->warp * LANES + (uint32_t)__builtin_ctz(record->lanes);
     const size_t known_bytes = earlier->grid->kind == KERNEL_GRID && use->grid->kind == KERNEL_GRID ? bytes : 0;
-    const int line = sim_location_of(&paths.ancestor->launch, paths.two->block, paths.two->thread, paths.two->launch_instr, "").line;
+    const int line = sim_location_of(&paths.ancestor->launch, paths.two->block, paths.two->thread, paths.two->launch_instr, "", OTHER_ROLE).line;
     FindingLocation locations[2];
     char hint[HINT_BYTES];
     describe(earlier, earlier_writes, known_bytes, &locations[0]);

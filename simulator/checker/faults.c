@@ -19,6 +19,14 @@ static FindingKind kind_of_fault(const Launch *launch)
     return launch->error == cudaErrorMisalignedAddress ? MISALIGNED : KERNEL_FAULT;
 }
 
+static LocationRole role_at(const Instr *i)
+{
+    if (!i || !i->statement)
+        return OTHER_ROLE;
+    const bool waits = i->control == BLOCK_BARRIER || i->control == WARP_BARRIER || i->control == CONVERGE || i->control == BRANCH;
+    return i->kind == LOAD ? READS : waits && i->kind != STORE && i->kind != ATOMIC ? WAITS : OTHER_ROLE;
+}
+
 // What the thread did at a faulting instruction: "4-byte read (ld.global.f32)", "waiting in bar.sync", "trap".
 static void describe_fault(const Instr *i, char *text, size_t space)
 {
@@ -50,6 +58,6 @@ void sim_add_fault(const Launch *launch)
         snprintf(hint + strlen(hint), sizeof hint - strlen(hint),
                  "%snote: PTX line %d; compile with nvcc -lineinfo to see the source line", hint[0] ? "\n" : "", s->line);
     const int thread = launch->fault.thread;
-    const FindingLocation location = sim_location_of(launch, launch->fault.block, thread < 0 ? 0 : (uint32_t)thread, i, access);
+    const FindingLocation location = sim_location_of(launch, launch->fault.block, thread < 0 ? 0 : (uint32_t)thread, i, access, role_at(i));
     sim_add_finding(kind_of_fault(launch), title, &location, 1, hint);
 }

@@ -36,10 +36,18 @@ static dim3 index_of(uint64_t number, dim3 size)
                   (unsigned)(number / size.x / size.y)};
 }
 
-FindingLocation sim_location_of(const Launch *launch, uint64_t block_number, uint32_t thread, const Instr *i, const char *access)
+// What an instruction does, and to how many bytes of which memory. Tells locations without a line apart.
+static uint64_t operation_of(const Instr *i)
 {
-    FindingLocation p = {.launch = launch->number, .block_number = block_number, .block = index_of(block_number, launch->grid),
-               .thread = index_of(thread, launch->block)};
+    return i ? 1 | (uint64_t)i->kind << 8 | (uint64_t)i->control << 16 | (uint64_t)i->bytes << 24 | (uint64_t)i->count << 32 |
+                   (uint64_t)i->at.space << 40 | (uint64_t)i->semantics << 48
+             : 0;
+}
+
+FindingLocation sim_location_of(const Launch *launch, uint64_t block_number, uint32_t thread, const Instr *i, const char *access, LocationRole role)
+{
+    FindingLocation p = {.role = role, .operation = operation_of(i), .launch = launch->number, .block_number = block_number,
+                         .block = index_of(block_number, launch->grid), .thread = index_of(thread, launch->block)};
     snprintf(p.access, sizeof p.access, "%s", access);
     sim_demangle(launch->kernel->name, p.kernel, sizeof p.kernel);
     const Statement *s = i ? i->statement : NULL;
@@ -54,12 +62,12 @@ FindingLocation sim_location_of(const Launch *launch, uint64_t block_number, uin
 }
 
 // True if occurrences at the two locations belong to one finding: same caller, and same file and line; without a line, same
-// kernel and access.
+// kernel and operation.
 static bool same_group(const FindingLocation *a, const FindingLocation *b)
 {
     if (a->line != b->line || strcmp(a->caller, b->caller) != 0)
         return false;
-    return a->line > 0 ? strcmp(a->file, b->file) == 0 : strcmp(a->kernel, b->kernel) == 0 && strcmp(a->access, b->access) == 0;
+    return a->line > 0 ? strcmp(a->file, b->file) == 0 : strcmp(a->kernel, b->kernel) == 0 && a->operation == b->operation;
 }
 
 // Whether one location precedes another in the order of examples: by block, then by thread.
@@ -75,6 +83,7 @@ static bool is_before(const FindingLocation *a, const FindingLocation *b)
     return strcmp(a->access, b->access) < 0;
 }
 
+// The finding of the same kind at the same locations. Without a line, only occurrences with the same message belong to one finding.
 static Finding *find_finding(FindingKind kind, const char *title, const FindingLocation *locations, int count)
 {
     for (int n = 0; n < finding_count; n++) {
@@ -274,22 +283,16 @@ static void describe_location(const FindingLocation *p, char *text, size_t space
     }
     snprintf(thread, sizeof thread, "thread (%u,%u,%u) in block (%u,%u,%u)", p->thread.x, p->thread.y, p->thread.z, p->block.x,
              p->block.y, p->block.z);
-    const bool waits = strncmp(p->access, "waiting", strlen("waiting")) == 0;
-    snprintf(text, space, "%s%s%s, kernel %s", p->access, !p->access[0] ? "" : waits ? ": " : " by ", thread, p->kernel);
+    snprintf(text, space, "%s%s%s, kernel %s", p->access, !p->access[0] ? "" : p->role == WAITS ? ": " : " by ", thread, p->kernel);
 }
 
-// The name of the mistake. For HOST_POINTER it depends on the access.
+// The name of the mistake.
 static const char *label_of(const Finding *f)
 {
     const FindingLocation *p = &f->locations[0];
     if (f->kind != HOST_POINTER || p->kernel[0])
         return sim_kinds[f->kind].label;
-    return strstr(p->access, "cpy") ? "wrong copy direction" : strncmp(p->access, "cu", 2) == 0 ? sim_kinds[f->kind].label : "device pointer in host code";
-}
-
-static bool is_read(const FindingLocation *p)
-{
-    return strstr(p->access, "read") != NULL;
+    return p->role == HOST_COPY ? "wrong copy direction" : p->role == HOST_CALL ? sim_kinds[f->kind].label : "device pointer in host code";
 }
 
 // The data race that may have caused an uninitialised read, since it is at the same line; NULL if there is none.
@@ -442,7 +445,7 @@ static bool duplicates_out_of_bounds(const Finding *f)
 {
     for (int n = 0; n < finding_count; n++)
         for (int k = 0; k < f->location_count && findings[n].kind == OUT_OF_BOUNDS; k++)
-            if (f->locations[k].line > 0 && is_read(&f->locations[k]) && is_read(&findings[n].locations[0]) &&
+            if (f->locations[k].line > 0 && f->locations[k].role == READS && findings[n].locations[0].role == READS &&
                 same_group(&f->locations[k], &findings[n].locations[0]))
                 return true;
     return false;

@@ -10,8 +10,18 @@ typedef enum FindingKind {
     FINDING_KINDS
 } FindingKind;
 
+typedef enum LocationRole { // what the thread or the host does at a location
+    OTHER_ROLE,
+    READS,
+    WAITS,     // a thread waits
+    HOST_CALL, // a call of the host
+    HOST_COPY  // a copy that the host calls
+} LocationRole;
+
 typedef struct FindingLocation { // location of one access of a finding: a source line, and the thread or the host call there
     char access[200];      // for a thread: "4-byte write", to which the thread is appended; for the host: "cudaFree, called by the host"
+    LocationRole role;
+    uint64_t operation;    // of a kernel: its operation, decoded (sim_location_of); 0: the host
     char kernel[200];      // empty: the host
     char file[400];        // empty: unknown
     int line;              // 0: unknown
@@ -27,7 +37,7 @@ enum {
 };
 
 // The location of a thread at instruction i; `i` may be NULL if it is unknown.
-FindingLocation sim_location_of(const Launch *launch, uint64_t block_number, uint32_t thread, const Instr *i, const char *access);
+FindingLocation sim_location_of(const Launch *launch, uint64_t block_number, uint32_t thread, const Instr *i, const char *access, LocationRole role);
 // host_lines.c sets the source line and the caller of a location. They stay unknown without debug information.
 void sim_set_host_line(const void *instruction, FindingLocation *p); // the line of the faulting instruction; NULL: of the call of the runtime
 void sim_set_calling_line(const void *return_address, FindingLocation *p); // the line of the call that returns to this address

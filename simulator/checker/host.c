@@ -316,75 +316,80 @@ FindingKind sim_describe_access(const Launch *launch, const Instr *i, uint64_t a
 static const char BYTES_HINT[] = "pass the size in bytes: the number of elements times sizeof the element";
 
 // The location of the host's current call. `access`: "cudaMemcpy" or "cudaMemcpy of 400 bytes".
-static FindingLocation call_location(const char *access)
+static FindingLocation call_location(const char *access, LocationRole role)
 {
-    FindingLocation host = {.line = 0};
+    FindingLocation host = {.role = role};
     snprintf(host.access, sizeof host.access, "%s, called by the host", access);
     sim_set_host_line(NULL, &host);
     return host;
 }
 
+static const char *verb_of(bool writes)
+{
+    return writes ? "writes" : "reads";
+}
+
 // Adds and prints a finding at the host's current call.
-static void report_call(FindingKind kind, const char *access, const char *title, const char *hint)
+static void report_call(FindingKind kind, LocationRole role, const char *access, const char *title, const char *hint)
 {
     if (!sim_checker_enabled())
         return;
-    const FindingLocation host = call_location(access);
+    const FindingLocation host = call_location(access, role);
     sim_add_finding(kind, title, &host, 1, hint);
     sim_print_findings();
 }
 
-static void report_past_end(const char *call, const char *verb, const Allocation *a, uint64_t address, size_t bytes)
+static void report_past_end(const char *call, bool writes, const Allocation *a, uint64_t address, size_t bytes)
 {
     char title[400], owner[100], hint[HINT_BYTES];
     const size_t offset = address - a->address;
     sim_describe_allocation(a, owner, sizeof owner);
-    snprintf(title, sizeof title, "%s %s %zu bytes at offset %zu of %s: %zu bytes past the end", call, verb, bytes, offset,
+    snprintf(title, sizeof title, "%s %s %zu bytes at offset %zu of %s: %zu bytes past the end", call, verb_of(writes), bytes, offset,
              owner, bytes - (a->bytes - offset));
     snprintf(hint, sizeof hint, "%s", BYTES_HINT);
     sim_add_allocation_note(a, hint);
-    report_call(OUT_OF_BOUNDS, call, title, hint);
+    report_call(OUT_OF_BOUNDS, HOST_CALL, call, title, hint);
 }
 
 // A host pointer instead of a device pointer, or the reverse.
-static void report_wrong_memory(const char *call, bool writes, size_t bytes, const char *expected, const char *actual, bool is_device)
+static void report_wrong_memory(const char *call, bool writes, size_t bytes, MemorySide side, LocationRole role, const char *actual, bool is_device)
 {
+    static const char *const NAMES[] = {[ON_HOST] = "host memory", [ON_DEVICE] = "device memory", [ON_EITHER] = "allocated memory"};
     char title[400], access[100];
-    snprintf(title, sizeof title, "the %s of %s must be %s, but it is %s%s", writes ? "destination" : "source", call, expected,
+    snprintf(title, sizeof title, "the %s of %s must be %s, but it is %s%s", writes ? "destination" : "source", call, NAMES[side],
              is_device ? "device memory: " : "", actual);
     snprintf(access, sizeof access, "%s of %zu bytes", call, bytes);
-    report_call(HOST_POINTER, access, title,
+    report_call(HOST_POINTER, role, access, title,
         is_device ? "pass a host pointer, or change the direction of the copy"
                   : "pass a pointer from cudaMalloc, or change the direction of the copy");
 }
 
-void sim_report_bad_range(const char *call, const char *verb, const void *pointer, size_t bytes, const char *expected)
+void sim_report_bad_range(const char *call, LocationRole role, bool writes, const void *pointer, size_t bytes, MemorySide side)
 {
     char title[500];
     AddressText at;
     const uint64_t address = (uint64_t)(uintptr_t)pointer;
     const Allocation *a = sim_allocation_at(address);
-    const bool writes = strcmp(verb, "writes") == 0;
     if (contains_address(a, address) && bytes > a->bytes - (address - a->address)) {
-        report_past_end(call, verb, a, address, bytes);
+        report_past_end(call, writes, a, address, bytes);
         return;
     }
     const uint64_t inaccessible = contains_address(a, address) ? sim_first_inaccessible(a, sim_current_device, address, bytes, false) : address + bytes;
     if (inaccessible != address + bytes) {
         sim_describe_address(inaccessible, &at);
-        snprintf(title, sizeof title, "%s %s %zu bytes, among them %s", call, verb, bytes, at.text);
-        report_call(OUT_OF_BOUNDS, call, title, "map memory there with cuMemMap, and give the device access with cuMemSetAccess");
+        snprintf(title, sizeof title, "%s %s %zu bytes, among them %s", call, verb_of(writes), bytes, at.text);
+        report_call(OUT_OF_BOUNDS, HOST_CALL, call, title, "map memory there with cuMemMap, and give the device access with cuMemSetAccess");
         return;
     }
     const FindingKind kind = sim_describe_address(address, &at);
-    if (kind == HOST_POINTER && strcmp(expected, "device memory") != 0) { // its first byte is in the right memory
-        snprintf(title, sizeof title, "%s %s %zu bytes of %s, which ends before", call, verb, bytes, at.text);
-        report_call(OUT_OF_BOUNDS, call, title, BYTES_HINT);
+    if (kind == HOST_POINTER && side != ON_DEVICE) { // its first byte is in the right memory
+        snprintf(title, sizeof title, "%s %s %zu bytes of %s, which ends before", call, verb_of(writes), bytes, at.text);
+        report_call(OUT_OF_BOUNDS, HOST_CALL, call, title, BYTES_HINT);
     } else if (kind == HOST_POINTER || contains_address(a, address)) {
-        report_wrong_memory(call, writes, bytes, expected, at.text, contains_address(a, address));
+        report_wrong_memory(call, writes, bytes, side, role, at.text, contains_address(a, address));
     } else {
-        snprintf(title, sizeof title, "%s %s %zu bytes at %s", call, verb, bytes, at.text);
-        report_call(kind, call, title, at.hint);
+        snprintf(title, sizeof title, "%s %s %zu bytes at %s", call, verb_of(writes), bytes, at.text);
+        report_call(kind, role, call, title, at.hint);
     }
 }
 
@@ -394,7 +399,7 @@ void sim_report_host_overrun(const char *call, bool writes, size_t bytes, size_t
     snprintf(title, sizeof title, "%s %s %zu bytes of host memory, of which malloc or new has allocated %zu bytes: %zu bytes past the end", call,
              writes ? "writes" : "reads", bytes, block_bytes, bytes - block_bytes);
     snprintf(hint, sizeof hint, "%s%s", BYTES_HINT, writes ? "\nnote: the copy is not made, since it would damage the heap" : "");
-    report_call(OUT_OF_BOUNDS, call, title, hint);
+    report_call(OUT_OF_BOUNDS, HOST_CALL, call, title, hint);
 }
 
 void sim_report_freed_host_block(const char *call, bool writes, size_t bytes)
@@ -402,7 +407,7 @@ void sim_report_freed_host_block(const char *call, bool writes, size_t bytes)
     char title[300];
     snprintf(title, sizeof title, "%s, in a graph, %s %zu bytes of host memory that was freed after the node was added", call,
              writes ? "writes" : "reads", bytes);
-    report_call(USE_AFTER_FREE, call, title, "keep the host memory of a graph's copies until the last launch of the graph");
+    report_call(USE_AFTER_FREE, HOST_CALL, call, title, "keep the host memory of a graph's copies until the last launch of the graph");
 }
 
 void sim_warn_of_direction(const char *call, bool writes, const void *pointer, size_t bytes)
@@ -415,7 +420,7 @@ void sim_warn_of_direction(const char *call, bool writes, const void *pointer, s
     snprintf(title, sizeof title, "the %s of %s should be host memory, but it is device memory: %s", writes ? "destination" : "source", call,
              at.text);
     snprintf(access, sizeof access, "%s of %zu bytes", call, bytes);
-    const FindingLocation host = call_location(access);
+    const FindingLocation host = call_location(access, HOST_COPY);
     sim_add_warning(HOST_POINTER, title, &host, 1,
                     "pass cudaMemcpyDeviceToDevice or cudaMemcpyDefault\n"
                     "note: the copy was made, as on an H200; the CUDA documentation calls the result undefined");
@@ -438,14 +443,14 @@ void sim_check_padding_copy(const char *call, const char *verb, const void *poin
     snprintf(hint, sizeof hint, "pass the width of a row in bytes, without its padding");
     add_line(hint, "note: the size of the padding differs between devices");
     sim_add_allocation_note(a, hint);
-    report_call(OUT_OF_BOUNDS, call, title, hint);
+    report_call(OUT_OF_BOUNDS, HOST_CALL, call, title, hint);
 }
 
 void sim_report_invalid_handle(const char *call, const char *expected)
 {
     char title[400];
     snprintf(title, sizeof title, "the handle that %s gets is not %s", call, expected);
-    report_call(UNINITIALISED, call, title, "create the handle before the call; to keep it from call to call, make the variable static");
+    report_call(UNINITIALISED, HOST_CALL, call, title, "create the handle before the call; to keep it from call to call, make the variable static");
 }
 
 void sim_report_invalid_free(const char *call, const void *pointer)
@@ -458,9 +463,8 @@ void sim_report_invalid_free(const char *call, const void *pointer)
     const bool is_start = a && a->address == address, was_freed = !contains_address(a, address) && freed && freed->address == address;
     sim_describe_address(address, &at);
     if (is_start)
-        snprintf(title, sizeof title, "%s of %s that another function has to free", call, strstr(at.text, " of ") + strlen(" of "));
-    else
-        snprintf(title, sizeof title, "%s of %s", call, at.text);
+        sim_describe_allocation(a, at.text, sizeof at.text);
+    snprintf(title, sizeof title, "%s of %s%s", call, at.text, is_start ? " that another function has to free" : "");
     add_line(hint, "%s", is_start              ? "free it with the function that belongs to its allocation"
                          : contains_address(a, address) ? "free the pointer that the allocation returned, not one into the middle"
                          : was_freed             ? "free each allocation once"
@@ -469,7 +473,7 @@ void sim_report_invalid_free(const char *call, const void *pointer)
         sim_add_allocation_note(a, hint);
     else if (freed)
         add_freed_notes(freed, hint);
-    report_call(INVALID_FREE, call, title, hint);
+    report_call(INVALID_FREE, HOST_CALL, call, title, hint);
 }
 
 // Whether the C library's free() reads at this address when it is passed a pointer from cudaMalloc.
@@ -491,7 +495,7 @@ void sim_report_host_access(uint64_t address, bool writes, const void *instructi
         fprintf(stderr, "simulator: %s\n", title);
         return;
     }
-    FindingLocation host = {.line = 0};
+    FindingLocation host = {.role = writes ? OTHER_ROLE : READS};
     snprintf(host.access, sizeof host.access, "%s by the host", writes ? "write" : "read");
     sim_set_host_line(instruction, &host);
     kind = contains_address(a, address) ? HOST_POINTER : kind;
@@ -531,7 +535,7 @@ void sim_report_unwritten_results(void)
         sim_describe_address(copied_result.first, &at);
         snprintf(title, sizeof title, "%zu bytes copied to the host, from %s on, have not been written", copied_result.bytes, at.text);
         add_line(hint, "%s", at.hint);
-        FindingLocation host = {.access = "read by a copy, called by the host"};
+        FindingLocation host = {.access = "read by a copy, called by the host", .role = READS};
         sim_set_host_line(NULL, &host);
         sim_add_finding(UNINITIALISED, title, &host, 1, hint);
         sim_print_findings();

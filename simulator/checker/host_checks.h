@@ -26,9 +26,10 @@ FindingKind sim_describe_address(uint64_t address, AddressText *d);
 // Describes the address of a kernel's invalid access. It is a use after free only if an argument points into the freed allocation.
 FindingKind sim_describe_access(const Launch *launch, const Instr *i, uint64_t address, AddressText *d);
 
-// Reports a call that cannot access its bytes. `verb`: "reads" or "writes"; `expected`: the memory that the call expects: "host memory",
-// "device memory" or "allocated memory".
-void sim_report_bad_range(const char *call, const char *verb, const void *pointer, size_t bytes, const char *expected);
+typedef enum MemorySide { ON_HOST, ON_DEVICE, ON_EITHER } MemorySide; // which memory a call expects
+
+// Reports a call that cannot access its bytes. `role`: HOST_COPY or HOST_CALL.
+void sim_report_bad_range(const char *call, LocationRole role, bool writes, const void *pointer, size_t bytes, MemorySide side);
 // Reports a handle that was never created, or was destroyed. `expected`: a description of a valid handle.
 void sim_report_invalid_handle(const char *call, const char *expected);
 // Reports a copy that exceeds a block of malloc or new on the host. If it writes, the caller does not make it.

@@ -278,8 +278,8 @@ void sim_report_foreign_address(Warp *w, const Instr *i, int lane, Space space, 
     const Launch *launch = w->block->launch;
     const uint32_t thread = (uint32_t)(w->number * LANES + lane);
     char title[200];
-    const FindingLocation p = sim_location_of(launch, w->block->number, thread, i, "access");
-    const FindingLocation of_thread = sim_location_of(launch, 0, (uint32_t)owner, i, "");
+    const FindingLocation p = sim_location_of(launch, w->block->number, thread, i, "access", OTHER_ROLE);
+    const FindingLocation of_thread = sim_location_of(launch, 0, (uint32_t)owner, i, "", OTHER_ROLE);
     if (space == SHARED)
         snprintf(title, sizeof title, "the address of a shared variable of block %llu is used by block %llu",
                  (unsigned long long)owner, (unsigned long long)w->block->number);

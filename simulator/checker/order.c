@@ -19,6 +19,7 @@ typedef struct StreamClock {
     TimelineKind kind;
     int device;
     bool in_use;
+    bool is_of_node; // sim_fork_timeline
     unsigned long long stream;
     uint32_t begun; // number of operations begun
     VectorClock clock; // operations that complete before the next one of this timeline begins
@@ -29,7 +30,7 @@ typedef struct Op {
     unsigned long long stream;
     const char *call, *kernel;
     const void *return_address;
-    bool has_device_fences, is_staged_copy;
+    bool has_device_fences, is_staged_copy, is_graph_node;
 } Op;
 
 static StreamClock *timelines;
@@ -103,13 +104,16 @@ uint32_t sim_new_timeline(TimelineKind kind, int device, unsigned long long stre
     }
     has_streams |= kind != LEGACY_TIMELINE;
     timelines[index].in_use = true;
+    timelines[index].is_of_node = false;
     timelines[index].stream = stream;
     return (uint32_t)index;
 }
 
 uint32_t sim_fork_timeline(uint32_t outer)
 {
-    return sim_new_timeline(NON_BLOCKING_TIMELINE, timelines[outer].device, timelines[outer].stream);
+    const uint32_t timeline = sim_new_timeline(NON_BLOCKING_TIMELINE, timelines[outer].device, timelines[outer].stream);
+    timelines[timeline].is_of_node = true;
+    return timeline;
 }
 
 bool sim_has_streams(void)
@@ -150,7 +154,8 @@ uint32_t sim_begin_op(uint32_t timeline, const char *call, const void *return_ad
         op_capacity = op_capacity ? 2 * op_capacity : 256;
         ops = reallocate(ops, op_capacity, sizeof *ops);
     }
-    ops[op_count] = (Op){.timeline = timeline, .number = t->begun, .stream = t->stream, .call = call, .return_address = return_address};
+    ops[op_count] = (Op){.timeline = timeline, .number = t->begun, .stream = t->stream, .call = call, .return_address = return_address,
+                         .is_graph_node = t->is_of_node};
     return (uint32_t)op_count++;
 }
 
@@ -209,7 +214,7 @@ bool sim_host_has_awaited(uint32_t op)
 
 bool sim_is_graph_node(uint32_t op)
 {
-    return strcmp(ops[op].call, "cudaGraphLaunch") == 0;
+    return ops[op].is_graph_node;
 }
 
 void sim_describe_op(uint32_t op, char *text, size_t size)

@@ -109,7 +109,7 @@ static void report(const Launch *launch, const struct Overrun *o)
              o->bytes, o->bytes == 1 ? "" : "s", (unsigned long long)(o->offset % pitch),
              (unsigned long long)(o->offset / pitch), owner, o->a->row_bytes, pitch);
     snprintf(access, sizeof access, "%zu-byte %s", o->bytes, o->writes ? "write" : "read");
-    const FindingLocation p = sim_location_of(launch, o->block, o->thread, o->i, access);
+    const FindingLocation p = sim_location_of(launch, o->block, o->thread, o->i, access, o->writes ? OTHER_ROLE : READS);
     snprintf(hint, sizeof hint, "check the column index against the width of a row\nnote: the size of the padding differs between devices");
     sim_add_allocation_note(o->a, hint);
     sim_add_finding(OUT_OF_BOUNDS, title, &p, 1, hint);

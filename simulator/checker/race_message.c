@@ -419,7 +419,7 @@ void sim_report_race(const AccessCheck *check)
     for (int k = 0; k < 2; k++) {
         char access[100];
         describe_access(check, instrs[k], k ? b : a, access, sizeof access);
-        locations[k] = sim_location_of(launch, examples[k].block_number, examples[k].thread, instrs[k], access);
+        locations[k] = sim_location_of(launch, examples[k].block_number, examples[k].thread, instrs[k], access, OTHER_ROLE);
     }
     write_title(race, scope, title, sizeof title);
     const RacePair pair = {.race = race, .program = program, .i = instrs[0], .j = instrs[1],

@@ -69,8 +69,8 @@ static DeferredFinding report_of(Warp *w, const UndefinedValue *v, const Instr *
     else
         snprintf(access, sizeof access, "uninitialised read");
     DeferredFinding r = {.kind = inactive_source ? INVALID_WARP_OPERATION : UNINITIALISED, .count = v->read == i && !copied ? 1 : 2, .source = source};
-    r.locations[0] = copied ? copied_report.locations[0] : sim_location_of(launch, w->block->number, thread, v->read, access);
-    r.locations[1] = sim_location_of(launch, w->block->number, thread, i, "value used");
+    r.locations[0] = copied ? copied_report.locations[0] : sim_location_of(launch, w->block->number, thread, v->read, access, inactive_source ? OTHER_ROLE : READS);
+    r.locations[1] = sim_location_of(launch, w->block->number, thread, i, "value used", OTHER_ROLE);
     if (inactive_source)
         snprintf(r.title, sizeof r.title, "the value of a lane that does not take part in a shuffle %s", use);
     else

@@ -17,7 +17,7 @@ static cudaError_t check_memory(const LibraryCall *call)
         const size_t span = u->count && u->bytes ? (u->count - 1) * u->pitch + u->bytes : 0;
         if (sim_on_device(u->pointer, span))
             continue;
-        sim_report_bad_range(call->name, u->writes ? "writes" : "reads", u->pointer, span, "device memory");
+        sim_report_bad_range(call->name, HOST_CALL, u->writes, u->pointer, span, ON_DEVICE);
         return cudaErrorIllegalAddress;
     }
     return cudaSuccess;

@@ -3,16 +3,13 @@
 #include "checker/host_checks.h"
 #include "runtime/work/work.h"
 
-typedef enum Side { ON_HOST, ON_DEVICE, ON_EITHER } Side; // location of one side of a copy, by its direction
-static const char *const SIDE_NAMES[] = {"host memory", "device memory", "allocated memory"};
-
 // As on an H200: device memory is also accepted where the direction names host memory, but not the reverse.
-static bool is_accessible(const void *pointer, size_t bytes, Side side)
+static bool is_accessible(const void *pointer, size_t bytes, MemorySide side)
 {
     return sim_on_device(pointer, bytes) || (side != ON_DEVICE && sim_on_host(pointer, bytes));
 }
 
-static void check_direction(const char *call, bool writes, const void *pointer, size_t bytes, Side side)
+static void check_direction(const char *call, bool writes, const void *pointer, size_t bytes, MemorySide side)
 {
     if (side == ON_HOST && !sim_on_host(pointer, bytes))
         sim_warn_of_direction(call, writes, pointer, bytes);
@@ -33,7 +30,7 @@ static cudaError_t check_copy(const char *call, const void *to, size_t to_bytes,
                               enum cudaMemcpyKind kind)
 {
     static const struct {
-        Side from, to;
+        MemorySide from, to;
     } SIDES[] = {
         [cudaMemcpyHostToHost] = {ON_HOST, ON_HOST},       [cudaMemcpyHostToDevice] = {ON_HOST, ON_DEVICE},
         [cudaMemcpyDeviceToHost] = {ON_DEVICE, ON_HOST},   [cudaMemcpyDeviceToDevice] = {ON_DEVICE, ON_DEVICE},
@@ -44,9 +41,9 @@ static cudaError_t check_copy(const char *call, const void *to, size_t to_bytes,
     const bool can_write = is_accessible(to, to_bytes, SIDES[kind].to),
                can_read = is_accessible(from, from_bytes, SIDES[kind].from);
     if (!can_write)
-        sim_report_bad_range(call, "writes", to, to_bytes, SIDE_NAMES[SIDES[kind].to]);
+        sim_report_bad_range(call, HOST_COPY, true, to, to_bytes, SIDES[kind].to);
     else if (!can_read)
-        sim_report_bad_range(call, "reads", from, from_bytes, SIDE_NAMES[SIDES[kind].from]);
+        sim_report_bad_range(call, HOST_COPY, false, from, from_bytes, SIDES[kind].from);
     if (!can_write || !can_read)
         return cudaErrorInvalidValue;
     check_direction(call, true, to, to_bytes, SIDES[kind].to);

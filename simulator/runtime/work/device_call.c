@@ -90,7 +90,7 @@ void sim_report_device_errors(const Grid *g)
             continue;
         snprintf(title, sizeof title, "%s: %s (%s), and the thread did not check for errors", e->what, sim_error_text(e->error),
                  sim_error_name(e->error));
-        const FindingLocation location = sim_location_of(&g->launch, e->block, e->thread, e->call_instr, "call of the device runtime");
+        const FindingLocation location = sim_location_of(&g->launch, e->block, e->thread, e->call_instr, "call of the device runtime", OTHER_ROLE);
         sim_add_finding(UNCHECKED_ERROR, title, &location, 1,
                         e->error == cudaErrorLaunchOutOfResources
                             ? "call cudaDeviceSetLimit(cudaLimitDevRuntimePendingLaunchCount, ...) before the first launch"

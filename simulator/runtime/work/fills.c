@@ -9,7 +9,7 @@ cudaError_t sim_check_fill(const char *call, const void *pointer, size_t pitch, 
         return cudaErrorInvalidValue;
     if (sim_on_device(pointer, bytes))
         return cudaSuccess;
-    sim_report_bad_range(call, "writes", pointer, bytes, "device memory");
+    sim_report_bad_range(call, HOST_CALL, true, pointer, bytes, ON_DEVICE);
     return cudaErrorInvalidValue;
 }
 
