@@ -763,12 +763,13 @@ def finding(_, kind, name):
     return f"[{lines[0].removeprefix('// ')}](../{path.relative_to(ROOT)})\n\n```cuda\n{code}\n```\n\n```\n{shown}\n```" + (f"\n\n{said}" if said else "")
 
 
-SUITES = {"indigo": "Indigo", "scor": "ScoR's microbenchmarks", "barracuda": "Barracuda's tests"}
-LABELS = {"race": "races", "memory": "memory errors", "clean": "clean"}
+SUITES = {"indigo": "Indigo", "indigo3": "Indigo3", "scor": "ScoR's microbenchmarks", "scor-applications": "ScoR's applications", "barracuda": "Barracuda's tests",
+          "gpuverify": "GPUVerify's CUDA tests"}
+LABELS = {"race": "races", "memory": "memory errors", "divergence": "barriers that not all threads reach", "clean": "clean"}
 
 
 def suites(_):
-    """The checker's results on three public suites, from `make suite`: by their labels, and by our corrected labels."""
+    """The checker's results on public suites, from `make suite`: by their labels, and by our corrected labels."""
     read_as, lines = read(ROOT / "evidence/suites/adjudicated.csv"), []
     for name, title in SUITES.items():
         tests = suite.tests(read(ROOT / f"evidence/suites/{name}.csv"))
@@ -1133,6 +1134,7 @@ def outcome(step, number):
         return f"{NOT_MEASURED.capitalize()}."
     row, what = found[0], "result" if lab_of(step) or is_scan(step) else "sum"
     size = "" if row["elements"] in ("", "" if lab_of(step) else str(2**26)) else f" at n = {power(row['elements'])}"
+    size += f", rows of {int(row['columns']):,} numbers" if row.get("columns") else ""
     said = f"Tried{size}: the {what} is correct."
     if row["status"] != "PASS":
         said = f"Measured{size}: the {what} is **wrong**."

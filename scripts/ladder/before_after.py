@@ -57,8 +57,8 @@ def counted(path, step):
         return sums(files.first_run(csv.DictReader(file), lambda launch: launch["kernel"]))
 
 
-def run_once(words, step, size, options, simulated):
-    """A Side of one run."""
+def run_once(words, step, size, columns, options, simulated):
+    """A Side of one run; columns: of tries.columns()."""
     with tempfile.TemporaryDirectory() as folder:
         counters = Path(folder) / "counters"
         outcome = execute.run([*words, "--csv", *([size] if size else [])], options.time_limit, labs.MPI_ENVIRONMENT | {"SIM_COUNTERS": str(counters)})
@@ -66,14 +66,14 @@ def run_once(words, step, size, options, simulated):
             sys.exit(f"make try: {words[-1]} does not run here: {outcome.why}")
         if simulated:
             return Side(outcome, counted(counters, step) if counters.exists() else {})
-    milliseconds = tries.milliseconds_of(outcome.printed) if outcome.status == "PASS" else math.nan
+    milliseconds = tries.milliseconds_of(outcome.printed, columns) if outcome.status == "PASS" else math.nan
     return Side(outcome, {} if math.isnan(milliseconds) else {"ms": milliseconds})
 
 
-def measured(pair, step, size, options, simulated):
+def measured(pair, step, size, columns, options, simulated):
     """The Sides before and after, timed alternately, so that clock drift affects both."""
     rounds = 1 if simulated or tries.is_of_a_lab(step) and tries.source_of(step).suffix == ".cu" else tries.ROUNDS
-    sides = list(zip(*([run_once(words, step, size, options, simulated) for words in pair] for _ in range(rounds))))
+    sides = list(zip(*([run_once(words, step, size, columns, options, simulated) for words in pair] for _ in range(rounds))))
     return [median(runs) for runs in sides]
 
 

@@ -155,7 +155,7 @@ def try_it(step, number, options, row):
     """Builds, runs and shows both programs; fills the row."""
     unit, simulated = row["unit"], row["unit"] == INSTRUCTIONS
     row["elements"] = size = before_after.size_for(step, number, options)
-    before, after = before_after.measured(before_after.built(step, number, options), step, size, options, simulated)
+    before, after = before_after.measured(before_after.built(step, number, options), step, size, tries.columns(step)[number - 1], options, simulated)
     row |= {"changed_program": before_after.outcome_of(before, after), "status": after.outcome.status,
             "before": before.figures.get(unit, ""), "after": after.figures.get(unit, "")}
     print(f"\n{step}, Try {number}" + (f", {size} elements" if size else "") + (", simulated: counts of PTX instructions, not of the GPU's machine code" if simulated else ""))

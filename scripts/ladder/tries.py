@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 """Does what the lessons suggest: applies each diff of a step's README, runs it, writes one CSV.
 
-A step is a folder: step08_shuffle, scan/step06_lookback, or of a lab labs/rowscale/step01_vector. What is timed of a lab is the last row of its CSV."""
+A step is a folder: step08_shuffle, scan/step06_lookback, or of a lab labs/rowscale/step01_vector. What is timed of a lab is the last row of its CSV, or the
+last with the number of columns that the page names."""
 
 import argparse
 import csv
 import hashlib
+import itertools
 import math
 import os
 import re
@@ -22,12 +24,14 @@ from drywarp.errors import Parser, fail
 from scripts.ladder import labs
 
 ROOT = Path(__file__).resolve().parents[2]
-COLUMNS = ["step", "try", "diff", "elements", "before_ms", "after_ms", "status", "memcheck_errors", "racecheck_errors"]
+COLUMNS = ["step", "try", "diff", "elements", "columns", "before_ms", "after_ms", "status", "memcheck_errors", "racecheck_errors"]
 ROUNDS = 3  # before and after in turns, so that a drift of the clocks meets both; a lab's CUDA programs take longer, and run once
 SANITIZED_ELEMENTS = "100003"  # several blocks in every step, and no round number
 TIME_LIMIT_S = 60
-# In a page: its own number of elements, the column of against-cub.csv in which it is timed beside CUB, and whether it fails only later.
-PATCH = re.compile(r"^```diff(?: N=(\d+))?(?: beside_cub=([a-z_]+))?( later)?\n(.*?)^```", re.M | re.S)
+# In a page: its own number of elements; of the lab rows, the number of columns of the rows that are timed; the column of against-cub.csv in which it is
+# timed beside CUB; and whether it fails only later.
+PATCH = re.compile(r"^```diff(?: N=(?P<elements>\d+))?(?: columns=(?P<columns>\d+))?(?: beside_cub=(?P<beside_cub>[a-z_]+))?(?P<later> later)?\n(?P<diff>.*?)^```",
+                   re.M | re.S)
 
 
 def elements(text):
@@ -56,21 +60,29 @@ def step_name(text):
     return text
 
 
+def patches(step):
+    """The matches of PATCH in a step's README, in order."""
+    return PATCH.finditer((ROOT / step / "README.md").read_text(encoding="utf-8"))
+
+
 def tries(step):
     """The changes of a step's README in order, each with its own number of elements or ''."""
-    return [(bare(found[4]), found[1] or "") for found in PATCH.finditer((ROOT / step / "README.md").read_text(encoding="utf-8"))]
+    return [(bare(found["diff"]), found["elements"] or "") for found in patches(step)]
+
+
+def columns(step):
+    """For each change of a step's README the number of columns of the rows that are timed, or ''."""
+    return [found["columns"] or "" for found in patches(step)]
 
 
 def beside_cub(step):
     """(column, Try) of each change of a step's README that is timed beside CUB."""
-    pages = PATCH.finditer((ROOT / step / "README.md").read_text(encoding="utf-8"))
-    return [(found[2], number) for number, found in enumerate(pages, 1) if found[2]]
+    return [(found["beside_cub"], number) for number, found in enumerate(patches(step), 1) if found["beside_cub"]]
 
 
 def later(step):
     """The numbers of the changes that fail only in a later run than the first, or with more elements than the book's player runs."""
-    pages = PATCH.finditer((ROOT / step / "README.md").read_text(encoding="utf-8"))
-    return {number for number, found in enumerate(pages, 1) if found[3]}
+    return {number for number, found in enumerate(patches(step), 1) if found["later"]}
 
 
 def bare(patch):
@@ -146,7 +158,7 @@ def is_of(step, diff):
 def with_patches(step, page):
     """A step's page with each of its diffs as a patch, but those of another program."""
     def patched(found):
-        fence, diff = found[0].partition("\n")[0], bare(found[4])
+        fence, diff = found[0].partition("\n")[0], bare(found["diff"])
         return f"{fence}\n{as_patch(step, diff)}```" if is_of(step, diff) else found[0]
 
     return PATCH.sub(patched, page)
@@ -175,16 +187,18 @@ def build(compiler, source, directory, suffix=".cu", libraries=""):
     return program
 
 
-def milliseconds_of(printed):
-    """The median of the last row that a program printed; NaN where it has no times."""
-    row = files.last_row(printed)
-    header = next((line.split(",") for line in printed.splitlines() if line.startswith("step,")), None)
-    if header is None:
-        return float(row[4])  # a step of the ladder prints no header
-    return float(row[header.index("median_ms")]) if "median_ms" in header else math.nan
+def milliseconds_of(printed, columns=""):
+    """The median of the last row that a program printed, or of the last with that number of columns; NaN where it has no times."""
+    lines = itertools.dropwhile(lambda line: not line.startswith("step,"), printed.splitlines())
+    rows = [row for row in csv.DictReader(lines) if columns in ("", row["columns"])]
+    if columns and not rows:
+        fail(f"the program timed no rows of {columns} numbers")
+    if not rows:
+        return float(files.last_row(printed)[4])  # a step of the ladder prints no header
+    return float(rows[-1].get("median_ms", "nan"))
 
 
-def milliseconds(words):
+def milliseconds(words, columns=""):
     """milliseconds_of what a program prints, or None where it ends without a right result."""
     try:
         run = subprocess.run(words, capture_output=True, text=True, timeout=TIME_LIMIT_S, env=os.environ | labs.MPI_ENVIRONMENT)
@@ -194,7 +208,7 @@ def milliseconds(words):
         return None
     if run.returncode != 0:
         fail(f"{words[0]}: exit status {run.returncode}: {run.stderr.strip()}")
-    return milliseconds_of(run.stdout)
+    return milliseconds_of(run.stdout, columns)
 
 
 def sanitizer_errors(tool, program, size):
@@ -214,7 +228,7 @@ def sanitized(step, program):
     return [sanitizer_errors(tool, program, size) for tool in ("memcheck", "racecheck")]
 
 
-def measure(step, number, diff, elements, after, errors):
+def measure(step, number, diff, elements, columns, after, errors):
     """One row: medians before and after, beside what compute-sanitizer found in the program after."""
     before = source_of(step).with_suffix("")
     start = []
@@ -222,13 +236,13 @@ def measure(step, number, diff, elements, after, errors):
         *start, before = labs.command(source_of(step), simulated=False)
         before = ROOT / before
     arguments = ["--csv", *([str(elements)] if elements else [])]
-    times = [tuple(milliseconds([*start, program, *arguments]) for program in (before, after)) for _ in range(1 if is_of_a_lab(step) and source_of(step).suffix == ".cu" else ROUNDS)]
+    times = [tuple(milliseconds([*start, program, *arguments], columns) for program in (before, after)) for _ in range(1 if is_of_a_lab(step) and source_of(step).suffix == ".cu" else ROUNDS)]
     if None in [time for time, _ in times]:
         fail(f"{before}: wrong result before any change")
     right = all(None not in pair for pair in times)
     timed = right and not math.isnan(times[0][0])
     medians = [f"{statistics.median(column):.6f}" for column in zip(*times)] if timed else ["", ""]
-    return [step, number, digest(diff), elements, *medians, "PASS" if right else "FAIL", *errors]
+    return [step, number, digest(diff), elements, columns, *medians, "PASS" if right else "FAIL", *errors]
 
 
 def main():
@@ -248,8 +262,8 @@ def main():
         return
     if not shutil.which("compute-sanitizer"):
         fail("compute-sanitizer was not found; it comes with the CUDA toolkit")
-    cases = [(step, number, diff, size or options.elements or "")
-             for step in options.steps for number, (diff, size) in enumerate(tries(step), 1)]
+    cases = [(step, number, diff, size or options.elements or "", timed)
+             for step in options.steps for number, ((diff, size), timed) in enumerate(zip(tries(step), columns(step)), 1)]
     with tempfile.TemporaryDirectory() as directory, ThreadPoolExecutor(os.cpu_count()) as workers:
         # Compilers and sanitizers work side by side; what is timed runs alone.
         programs = list(workers.map(lambda case: build(options.compiler, applied(case[0], case[2]), Path(directory) / f"{case[0]}-{case[1]}",

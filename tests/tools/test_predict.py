@@ -85,7 +85,7 @@ def test_the_pages_diffs_are_patches(tmp_path):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         for number, found in enumerate(tries.PATCH.finditer(page), 1):
             (tmp_path / name).write_bytes((ROOT / name).read_bytes())
-            result = subprocess.run(["git", "apply", "-"], input=found[4], text=True, capture_output=True, cwd=tmp_path)
+            result = subprocess.run(["git", "apply", "-"], input=found["diff"], text=True, capture_output=True, cwd=tmp_path)
             assert result.returncode == 0 and (tmp_path / name).read_text(encoding="utf-8") == tries.changed(step, number), (step, number, result.stderr)
 
 
