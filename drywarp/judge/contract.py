@@ -28,7 +28,7 @@ SCRATCH = "scratch"  # the argument that is scratch memory, of scratch_count(n) 
 MAX_BYTES = 4096  # of a contract
 MAX_ELEMENTS = {1: 1 << 20, 2: 1 << 16}  # by an operation's power: floats of that many sixteenths add up exactly
 GOAL_UNIT = 32  # elements
-MOST_UNITS = 4  # in 1, of numbers of which powers are computed: they differ by 8 or more, not by a thousandth
+POWER_UNITS = 1, 2, 4, 4096  # in 1, of numbers of which powers are computed: they differ by 8 or more, not only by a thousandth
 MORE_SIZES, DRAWS = 2, 40  # random sizes; the draws made to get them, since some may be in the contract
 # Of a launch: the least number, how many at most, their product at most, and all that in words.
 SHAPE = {"grid": (1, 3, (1 << 31) - 1, "one to three positive numbers"), "block": (1, 3, 1024, "one to three positive numbers, at most 1,024 threads in all"),
@@ -97,29 +97,29 @@ def kept(numbers: list[int], size: Any) -> list[list[int]]:
     return [above, [len(above)]]
 
 
-def numbers_below(numbers: list[int], limit: int) -> list[list[int]]:
+def numbers_below(numbers: list[int], size: Any, limit: int) -> list[list[int]]:
     below = [number for number in numbers if number < limit]
     return [below, [len(below)]]
 
 
 OPERATIONS = {
     "sum": shapes.SUM,
-    "max": Operation(lambda numbers, size: [[max(numbers)]], sign=-1),
-    "min": Operation(lambda numbers, size: [[min(numbers)]], sign=1),
-    "argmax": Operation(lambda numbers, size: [[numbers.index(max(numbers))]], kinds=("int",), sign=-1),
+    "max": Operation(lambda numbers, size: [[max(numbers)]], sign=-1, moved=True),
+    "min": Operation(lambda numbers, size: [[min(numbers)]], sign=1, moved=True),
+    "argmax": Operation(lambda numbers, size: [[numbers.index(max(numbers))]], kinds=("int",), sign=-1, moved=True),
     "scan": shapes.SCAN,
     "exclusive scan": shapes.EXCLUSIVE_SCAN,
-    "copy": Operation(lambda numbers, size: [numbers]),
+    "copy": Operation(lambda numbers, size: [numbers], moved=True),
     "sort": Operation(lambda numbers, size: [sorted(numbers)], moved=True),
     "sums of both": Operation(lambda numbers, size: [[a + b for a, b in halves(numbers)]], inputs=2),
     "dot product": Operation(lambda numbers, size: [[sum(a * b for a, b in halves(numbers))]], inputs=2, power=2),
-    "compaction": Operation(kept, outputs=("out", "count"), kinds=("", "int"), leaves_room=True, zeros=True),
+    "compaction": Operation(kept, outputs=("out", "count"), kinds=("", "int"), leaves_room=True, moved=True),
     "scan of segments": Operation(of_segments(shapes.prefixes), keyed=True),
     "exclusive scan of segments": Operation(of_segments(shapes.prefixes_before), keyed=True),
     "sums of segments": Operation(of_segments(shapes.SUM.of), keyed=True),
     "sums of rows": Operation(lambda numbers, size: [list(map(sum, rows(numbers, size)))], of_rows=True),
     "sums of columns": Operation(lambda numbers, size: [list(map(sum, columns(numbers, size)))], of_rows=True),
-    "transpose": Operation(lambda numbers, size: [list(itertools.chain(*columns(numbers, size)))], of_rows=True),
+    "transpose": Operation(lambda numbers, size: [list(itertools.chain(*columns(numbers, size)))], of_rows=True, moved=True),
     "rows by their largest": Operation(lambda numbers, size: [list(itertools.chain(*map(scaled, rows(numbers, size))))], kinds=("float",), of_rows=True),
     "softmax of rows": Operation(lambda numbers, size: [list(itertools.chain(*map(softmax, rows(numbers, size))))], kinds=("float",), sign=-1, of_rows=True, within=softmax_error),
 }
@@ -134,7 +134,7 @@ def operation(text: str) -> Operation:
         return Operation(lambda numbers, size: [[sum(numbers[k:k + length]) for k in range(0, len(numbers), length)]])
     below = BELOW.fullmatch(text)
     if below:
-        return Operation(lambda numbers, size: numbers_below(numbers, int(below[1])), outputs=("out", "count"), kinds=("", ""), leaves_room=True, moved=True)
+        return Operation(numbers_below, outputs=("out", "count"), kinds=("", ""), leaves_room=True, moved=True, limit=int(below[1]))
     if text not in OPERATIONS:
         raise Unusable(f"computes = {text}; accepted are {', '.join(OPERATIONS)}, sums of pieces of 256 and numbers below 256 (or another number)")
     return OPERATIONS[text]
@@ -307,11 +307,20 @@ class Contract(shapes.Shape):
         """The numbers of a launch's `key` at a size."""
         return numbers_of(self.launch[key], dict(zip(self.sides, size if isinstance(size, tuple) else (size,))))
 
+    def drawn(self, count: int, sign: int) -> tuple[list[int], float]:
+        """Random elements in units, and the number of units in 1."""
+        computed = self.operation
+        if computed.moved:
+            return shapes.drawn_values(count, self.elements, sign, computed.limit)
+        if computed.within:
+            units = secrets.choice(POWER_UNITS)
+            return shapes.drawn(count, self.elements, sign=sign, least=shapes.LEAST * max(1, units // POWER_UNITS[2])), units
+        return shapes.with_large_ones(shapes.drawn(count, self.elements, computed.power, sign), self.elements, computed.power), shapes.drawn_unit(self.elements)
+
     def case(self, size: Any, run: int) -> shapes.Case:
         count, computed = shapes.count_of(size), self.operation
         keys = shapes.drawn_keys(count) if computed.keyed else []
-        units = shapes.drawn_unit(self.elements, MOST_UNITS if computed.within else shapes.UNITS[-1])
-        numbers = shapes.drawn(count * computed.inputs, self.elements, 0 if computed.moved else computed.power, computed.sign * run, computed.zeros)
+        numbers, units = self.drawn(count * computed.inputs, computed.sign * run)
         inputs = [shapes.packed(keys, "int")] * computed.keyed + [shapes.packed(numbers[k:k + count], self.elements, units) for k in range(0, len(numbers), count)]
         given: list = [number / units for number in numbers] if computed.within else keys + numbers
         case = shapes.Case(size, {}, b"".join(inputs), given, computed, self.elements, units)

@@ -21,6 +21,12 @@ LEAST = 16
 EXACT = {"float": 1 << 24, "double": 1 << 53, "int": 1 << 31, "unsigned": 1 << 32}
 UNITS = [2.0 ** power for power in range(17)]  # in 1: the absolute values of floats add up to less than 2^24, as a program in fixed point may assume
 CODES = {"float": "f", "double": "d", "int": "i", "unsigned": "I"}  # of array.array
+LARGE_ONES, MANY = 3, 64  # elements of an array of more than MANY that use most of the sum's bits
+# All finite values, for elements that are not added: mantissas times powers of two, in units of the least one (of doubles, not all powers).
+MANTISSA, EXPONENTS = {"float": 24, "double": 53}, {"float": 253, "double": 900}
+ALL_UNITS = {"float": 2.0 ** 149, "double": 2.0 ** 200, "int": 1, "unsigned": 1}
+ENDS = {"int": (-1 << 31, (1 << 31) - 1), "unsigned": (0, (1 << 32) - 1)}  # the least and the greatest value
+ENDS |= {kind: (-end, end) for kind, end in ((kind, ((1 << MANTISSA[kind]) - 1) << EXPONENTS[kind]) for kind in MANTISSA)}
 COUNTED_AT = 65536  # elements; tests/counters has the steps' counters at this size
 SIZES = [1, 2, 31, 32, 33, 255, 256, 257, 511, 512, 513, 1000, 1023, 1024, 1025, 2047, 2048, 2049, 4095, 4096, 4097, 5000, 16383, 16385,
          COUNTED_AT - 1, COUNTED_AT, COUNTED_AT + 1, 100003, 262147]
@@ -48,28 +54,74 @@ def totals(rows: Iterable[dict[str, Any]], copied: int = 0) -> dict[str, int]:
     return found | {name: found[name] + -(-copied // count) for name, count in COPIED.items()}
 
 
-def greatest(count: int, elements: str, power: int = 1) -> int:
-    """The greatest random element of an array of this many. Half of the arrays have the small LEAST, so that elements repeat. Elements with power 0 are
-    not added: an unsigned one may use all bits."""
+def greatest(count: int, elements: str, power: int = 1, least: int = LEAST) -> int:
+    """The greatest random element of an array of this many. Half of the arrays have the small `least`, so that elements repeat."""
     exact = EXACT[elements] // 2 // count
-    by_power = {0: EXACT[elements] // (1 if elements == "unsigned" else 2) - 1, 1: exact, 2: math.isqrt(exact)}
-    return max(LEAST, secrets.choice((LEAST, by_power[power])))
+    return max(least, secrets.choice((least, exact if power == 1 else math.isqrt(exact))))
 
 
-def drawn(count: int, elements: str = "float", power: int = 1, sign: int = 0, zeros: bool = False) -> list[int]:
-    """Random elements, as whole numbers of a unit. sign: that of all of them, if it is not 0; zeros: whether some are 0."""
-    words, most = array.array("Q", secrets.token_bytes(8 * count)), greatest(count, elements, power)
+def drawn(count: int, elements: str = "float", power: int = 1, sign: int = 0, least: int = LEAST) -> list[int]:
+    """Random elements to be added, as whole numbers of a unit; none is 0. power: of the elements in the sums; sign: that of all of them, if it is not 0."""
+    words, most = array.array("Q", secrets.token_bytes(8 * count)), greatest(count, elements, power, least)
     sign = 1 if elements == "unsigned" else sign
     if sign:
-        numbers = [word % most + 1 if sign > 0 else -(word % most) - 1 for word in words]
+        return [word % most + 1 if sign > 0 else -(word % most) - 1 for word in words]
+    return [word % (2 * most) - most or most for word in words]
+
+
+def with_large_ones(numbers: list[int], elements: str = "float", power: int = 1) -> list[int]:
+    """The same elements but, in a long array, with LARGE_ONES larger ones: lower precision than the type's does not hold them, and the sums still are exact."""
+    most = EXACT[elements] // 4 // LARGE_ONES
+    most = most if power == 1 else math.isqrt(most)
+    if len(numbers) > MANY:
+        for k in (secrets.randbelow(len(numbers)) for _ in range(LARGE_ONES)):
+            numbers[k] = (1 if numbers[k] > 0 else -1) * (1 + secrets.randbelow(most))
+    return numbers
+
+
+def all_bits(words: Iterable[int], elements: str) -> list[int]:
+    """The elements, in units of ALL_UNITS, that random 64-bit words select: of floats, in a random range of exponents, which often is that of the greatest."""
+    if elements not in MANTISSA:
+        return [word % (1 << 32) + ENDS[elements][0] for word in words]
+    span = secrets.choice((1, 16, EXPONENTS[elements] + 1))
+    first = secrets.choice((EXPONENTS[elements] + 1 - span, secrets.randbelow(EXPONENTS[elements] + 2 - span)))
+    numbers = [(word % (1 << MANTISSA[elements])) << first + (word >> 54) % span for word in words]
+    return [-number if secrets.randbelow(2) else number for number in numbers]
+
+
+def few_different(words: Iterable[int], elements: str, units: float, sign: int, limit: int) -> list[int]:
+    """Elements that repeat: near 0, near the limit if that is not 0 or, of whole numbers of one sign, near the least or the greatest."""
+    if elements not in MANTISSA:
+        middle = limit or secrets.choice((0, *ENDS[elements]) if sign else (0,))
     else:
-        numbers = [word % (2 * most) - most or most for word in words]
-    return [0 if word >> 60 == 0 else number for number, word in zip(numbers, words)] if zeros else numbers
+        middle = int(limit * units) if limit * units < EXACT["float"] // 2 else 0
+    spread = secrets.choice((LEAST, limit and middle)) or LEAST
+    return [middle + word % (2 * spread + 1) - spread for word in words]
+
+
+def drawn_values(count: int, elements: str, sign: int = 0, limit: int = 0) -> tuple[list[int], float]:
+    """Random elements that are moved or compared, not added, as whole numbers of a unit; and the number of units in 1. sign: that of all of them, or 0: then
+    some are 0. Half of the arrays have few different elements; the others have all bits, and sometimes the least and the greatest value. limit: with
+    which elements are compared, so that some are near it."""
+    words, (low, high) = array.array("Q", secrets.token_bytes(8 * count)), ENDS[elements]
+    if secrets.randbelow(2):
+        units = drawn_unit(elements)
+        numbers = few_different(words, elements, units, sign, limit)
+    else:
+        units, numbers = ALL_UNITS[elements], all_bits(words, elements)
+        for end in filter(lambda _: secrets.randbelow(4) == 0, (low, high)):
+            numbers[secrets.randbelow(count)] = end
+    sign = abs(sign) if elements == "unsigned" else sign
+    if sign:
+        numbers = [number if number * sign > 0 else -number or sign for number in numbers]
+    else:
+        numbers = [0 if word >> 60 == 0 else number for number, word in zip(numbers, words)]
+    return [min(max(number, low), high) for number in numbers], units
 
 
 def drawn_keys(count: int) -> list[int]:
     """The segment numbers of this many elements: sometimes short segments, sometimes long ones."""
-    share = secrets.choice((1, 16, 128))  # of 256 elements, this many start a segment
+    share = secrets.choice((0, 1, 16, 128, 256))  # of 256 elements, this many start a segment: 0 is one segment in all
     return list(itertools.accumulate((byte < share for byte in secrets.token_bytes(count - 1)), initial=0))
 
 
@@ -78,9 +130,9 @@ def width(elements: str) -> int:
     return array.array(CODES[elements]).itemsize
 
 
-def drawn_unit(elements: str, most: float = UNITS[-1]) -> float:
-    """The random number of units in 1, at most this many; 1 for whole numbers."""
-    return secrets.choice([unit for unit in UNITS if unit <= most]) if elements in ("float", "double") else 1
+def drawn_unit(elements: str) -> float:
+    """The random number of units in 1; 1 for whole numbers."""
+    return secrets.choice(UNITS) if elements in MANTISSA else 1
 
 
 def packed(numbers: Sequence[float], elements: str, units: float = 1) -> bytes:
@@ -116,12 +168,12 @@ class Operation:
     kinds: tuple = ("",)
     inputs: int = 1  # arrays of the same size, concatenated in numbers
     sign: int = 0  # of all elements in the second run, which shows a wrong initial value; 0: random
-    zeros: bool = False  # whether the elements include 0
     keyed: bool = False  # the first input is the elements' keys, an array of int: their segment numbers, 0, 1, 2 and so on
     of_rows: bool = False  # its size is rows x columns
     leaves_room: bool = False  # the first output is as large as the array, and only its expected part is checked
     power: int = 1  # of the elements, in the outputs: products are 256ths
-    moved: bool = False  # the elements are only moved, not added: whole numbers may use all their bits
+    moved: bool = False  # the elements are only moved or compared, not added: they may use all their bits
+    limit: int = 0  # with which elements are compared, if it is not 0; of() gets it as a third argument, in units
     within: Optional[Callable] = None  # of an expected number and the size: the largest accepted difference; None: exact. of() gets real numbers then, not units
     mistakes: Callable = lambda numbers, got: set()  # known mistakes that give this result, in words
 
@@ -179,7 +231,8 @@ class Case:
 
     @functools.cached_property
     def expected(self) -> list[list]:
-        return self.operation.of(self.numbers, self.size)
+        limit = [int(self.operation.limit * self.units)] if self.operation.limit else []
+        return self.operation.of(self.numbers, self.size, *limit)
 
     def read(self, outputs: list[bytes]) -> list[list]:
         """The outputs' bytes as lists of numbers, in units of the elements; NaN and infinity are kept."""
@@ -190,13 +243,15 @@ class Case:
         return lists
 
     def scale(self, k: int) -> float:
-        """The units of output k in 1."""
-        return 1 if self.operation.kinds[k] else self.units ** self.operation.power
+        """The units of output k in 1. A second output is a number of elements."""
+        return 1 if self.operation.kinds[k] or k > 0 else self.units ** self.operation.power
 
     def shown(self, number: float, k: int) -> str:
         """A number of output k."""
         value = number / self.scale(k)
-        return f"{number}" if self.elements not in ("float", "double") or self.operation.kinds[k] == "int" else f"{value:.4f}" if value * 10000 % 1 == 0 else f"{value:.9g}"
+        if self.elements not in MANTISSA or self.operation.kinds[k] == "int":
+            return f"{number}"
+        return f"{value:.4f}" if abs(value) < EXACT["float"] and value * 10000 % 1 == 0 else f"{value:.9g}"
 
     def wrong(self, got: list[list]) -> str:
         """The error in the outputs; "" for none."""
@@ -279,7 +334,7 @@ class Sums(Step):
 
     def case(self, size: Any, run: int) -> Case:
         before = secrets.choice((1, 2, 3)) if run % 2 else 0  # offset of the array in its allocation, in elements: only 0 is aligned to 16 bytes
-        data, units = drawn(before + size), drawn_unit("float")
+        data, units = with_large_ones(drawn(before + size)), drawn_unit("float")
         task = {"passes": True, "numbers": [size], "inputs": [4 * len(data)], "before": before}
         where = " in an array that is not aligned to 16 bytes" if before else ""
         return Case(size, task, packed(data, "float", units), data[before:], SUM, "float", units, where)
@@ -289,7 +344,7 @@ class Scans(Step):
     """A step of the second ladder. Its scratch memory is uninitialised in the first run; the others reuse it."""
 
     def case(self, size: Any, run: int) -> Case:
-        data, units, exclusive, kept = drawn(size), drawn_unit("float"), run % 2, run > 0 and size <= SIZES[-1]
+        data, units, exclusive, kept = with_large_ones(drawn(size)), drawn_unit("float"), run % 2, run > 0 and size <= SIZES[-1]
         task = {"passes": False, "numbers": [size, exclusive], "inputs": [4 * size], "outputs": [4 * size], "read": [4 * size], "scratch": "kept" if kept else "fresh"}
         return Case(size, task, packed(data, "float", units), data, EXCLUSIVE_SCAN if exclusive else SCAN, "float", units, ", exclusive" if exclusive else "")
 

@@ -228,7 +228,7 @@ def test_a_name_is_no_command(tmp_path):
 @pytest.mark.parametrize("computes, numbers, size, expected", [
     ("max", [3, -5, 7], 3, [[7]]), ("min", [3, -5, 7], 3, [[-5]]), ("argmax", [3, 7, 7], 3, [[1]]), ("scan", [3, -5, 7], 3, [[3, -2, 5]]),
     ("exclusive scan", [3, -5, 7], 3, [[0, 3, -2]]), ("sums of both", [1, 2, 30, 40], 2, [[31, 42]]), ("dot product", [1, 2, 30, 40], 2, [[110]]),
-    ("compaction", [3, -5, 7], 3, [[3, 7], [2]]), ("sort", [3, -5, 7, 3], 4, [[-5, 3, 3, 7]]), ("numbers below 5", [3, 9, 4], 3, [[3, 4], [2]]), ("sums of rows", [1, 2, 3, 4, 5, 6], (2, 3), [[6, 15]]), ("sums of columns", [1, 2, 3, 4, 5, 6], (2, 3), [[5, 7, 9]]),
+    ("compaction", [3, -5, 7], 3, [[3, 7], [2]]), ("sort", [3, -5, 7, 3], 4, [[-5, 3, 3, 7]]), ("sums of rows", [1, 2, 3, 4, 5, 6], (2, 3), [[6, 15]]), ("sums of columns", [1, 2, 3, 4, 5, 6], (2, 3), [[5, 7, 9]]),
     ("transpose", [1, 2, 3, 4, 5, 6], (2, 3), [[1, 4, 2, 5, 3, 6]]), ("rows by their largest", [1, -2, 3, 4], (2, 2), [[0.5, -1.0, 0.75, 1.0]]),
     ("sums of pieces of 2", [1, 2, 3, 4, 5], 5, [[3, 7, 5]]), ("copy", [3, -5], 2, [[3, -5]])])
 def test_what_is_computed(computes, numbers, size, expected):
@@ -241,6 +241,34 @@ def test_softmax_has_a_tolerance(got, says):
     """Broken: the rounding of a correct softmax is reported, or a wrong one passes."""
     case = shapes.Case((2, 2), {}, b"", [-1000, -1000, 0, math.log(2)], contract.operation("softmax of rows"), "float", 4)
     assert case.wrong([got]).startswith(says) and bool(case.wrong([got])) == bool(says)
+
+
+@pytest.mark.parametrize("elements", shapes.CODES)
+def test_elements_that_are_compared(elements):
+    """Broken: values that are only moved or compared are not those of the whole type, are none near a limit, or are not given as they are expected."""
+    least, greatest, near = 0, 0, set()
+    for sign in (0, 0, 1, -1) * 40:
+        numbers, units = shapes.drawn_values(100, elements, sign, limit=256)
+        case = shapes.Case(100, {}, shapes.packed(numbers, elements, units), numbers, contract.operation("copy"), elements, units)
+        assert case.wrong(case.read([case.data])) == "" and (not sign or all(number * (sign if elements != "unsigned" else 1) > 0 for number in numbers))
+        least, greatest = min([least, *(number / units for number in numbers)]), max([greatest, *(number / units for number in numbers)])
+        near |= {number - 256 * int(units) for number in numbers} & {-1, 0, 1}
+    ends = {"int": (-2e9, 2e9), "unsigned": (0, 4e9), "float": (-1e38, 1e38), "double": (-1e200, 1e200)}[elements]
+    assert least <= ends[0] and greatest >= ends[1] and near == {-1, 0, 1}
+
+
+def test_numbers_below_a_limit_are_real_ones():
+    """Broken: a right selection of floats is wrong, because the limit or the number of elements is taken for a number of units."""
+    operation = contract.operation("numbers below 256")
+    case = shapes.Case(3, {}, b"", [255 * 64, 256 * 64, -1], operation, "float", 64)
+    assert case.expected == [[255 * 64, -1], [2]] and case.scale(1) == 1 and case.shown(2, 1) == "2.0000"
+
+
+def test_long_arrays_need_the_precision_of_their_type():
+    """Broken: a program that reads the elements of a long array as half or bfloat16 gets the right sum; or a right one's sum is rounded."""
+    for elements, bits in (("float", 11), ("int", 16)):
+        numbers = shapes.with_large_ones(shapes.drawn(1 << 20, elements), elements)
+        assert sum(map(abs, numbers)) < shapes.EXACT[elements] and any(number % (1 << max(0, abs(number).bit_length() - bits)) for number in numbers)
 
 
 @pytest.mark.parametrize("elements, bits", [("float", [1.0, -0.5]), ("double", [1.0, -0.5]), ("int", [16, -8])])
