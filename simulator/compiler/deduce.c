@@ -230,9 +230,12 @@ static bool take_given(Compiler *c, const Template *t, const TemplateArgument *g
 
 static Function *instance_of(Compiler *c, Template *t, TemplateArgument *bound, Position at)
 {
-    for (uint32_t k = 0; k < t->parameter_count; k++)
-        if (!bound[k].is_set && !t->parameters[k].default_token && !t->parameters[k].is_pack)
+    for (uint32_t k = 0; k < t->parameter_count; k++) {
+        if (!bound[k].is_set && t->parameters[k].is_pack) // of no elements
+            bound[k] = (TemplateArgument){.is_set = true, .is_pack = true, .pack = compile_new(c, TemplateArgument)};
+        if (!bound[k].is_set && !t->parameters[k].default_token)
             return NULL;
+    }
     c->silent++; // SFINAE: a failure only removes the candidate
     Symbol *symbol = template_instance(c, t, bound, t->parameter_count, at);
     c->silent--;

@@ -39,8 +39,11 @@
     space "is_signed_v " space "remove_reference " space "remove_reference_t " space "remove_const " space "remove_const_t " space "remove_cv " \
     space "remove_cv_t " space "decay " space "decay_t " space "is_pointer " space "is_pointer_v " space "remove_pointer " space "remove_pointer_t " \
     space "make_unsigned " space "make_unsigned_t " space "void_t"
+#define SEQUENCE_NAMES(space) \
+    space "integer_sequence " space "index_sequence " space "make_integer_sequence " space "make_index_sequence " space "index_sequence_for"
 #define TRAITS \
-    template <class T, T v> struct integral_constant { static constexpr T value = v; typedef T value_type; HD constexpr operator T() const { return v; } }; \
+    template <class T, T v> struct integral_constant { static constexpr T value = v; typedef T value_type; \
+        HD constexpr operator T() const { return v; } HD constexpr T operator()() const { return v; } }; \
     typedef integral_constant<bool, true> true_type; typedef integral_constant<bool, false> false_type; \
     template <bool b> using bool_constant = integral_constant<bool, b>; \
     template <class A, class B> struct is_same : false_type {}; template <class A> struct is_same<A, A> : true_type {}; \
@@ -75,6 +78,14 @@
     template <> struct make_unsigned<long> { typedef unsigned long type; }; template <> struct make_unsigned<long long> { typedef unsigned long long type; }; \
     template <class T> using make_unsigned_t = typename make_unsigned<T>::type; \
     template <class T> using void_t = void;
+#define SEQUENCES \
+    template <class T, T... n> struct integer_sequence { typedef T value_type; HD static constexpr unsigned long size() { return sizeof...(n); } }; \
+    template <unsigned long... n> using index_sequence = integer_sequence<unsigned long, n...>; \
+    template <class T, unsigned long count, T... n> struct __i_sequence { typedef typename __i_sequence<T, count - 1, (T)(count - 1), n...>::type type; }; \
+    template <class T, T... n> struct __i_sequence<T, 0, n...> { typedef integer_sequence<T, n...> type; }; \
+    template <class T, T count> using make_integer_sequence = typename __i_sequence<T, (unsigned long)count>::type; \
+    template <unsigned long count> using make_index_sequence = typename __i_sequence<unsigned long, count>::type; \
+    template <class... T> using index_sequence_for = typename __i_sequence<unsigned long, sizeof...(T)>::type;
 #define MOVE \
     template <class T> HD constexpr typename remove_reference<T>::type &&move(T &&value) { return static_cast<typename remove_reference<T>::type &&>(value); } \
     template <class T> HD constexpr T &&forward(typename remove_reference<T>::type &value) { return static_cast<T &&>(value); } \
@@ -93,6 +104,8 @@ const LibraryEntry LIBRARY_STANDARD[] = {
     {"cuda::std::numeric_limits", LIMITS_HEADERS, IN_CUDA_STD(LIMITS)},
     {TRAIT_NAMES("std::"), NULL, IN_STD(TRAITS)},
     {TRAIT_NAMES("cuda::std::"), CUDA_HEADERS, IN_CUDA_STD(TRAITS)},
+    {SEQUENCE_NAMES("std::"), NULL, IN_STD(SEQUENCES)},
+    {SEQUENCE_NAMES("cuda::std::"), CUDA_HEADERS, IN_CUDA_STD(SEQUENCES)},
     {"std::move std::forward std::swap", NULL, IN_STD(MOVE)},
     {"cuda::std::move cuda::std::forward cuda::std::swap", CUDA_HEADERS, IN_CUDA_STD(MOVE)},
     {"std::min std::max", NULL, IN_STD(MINIMA(inline))},

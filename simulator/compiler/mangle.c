@@ -314,10 +314,14 @@ static Mangler *mangler_new(Compiler *c)
     return m;
 }
 
-static void put_parameters(Mangler *m, const Type *type)
+static void put_parameters(Mangler *m, const Function *f)
 {
-    for (uint32_t k = 0; k < type->parameter_count; k++)
+    const Type *type = f->type;
+    for (uint32_t k = 0; k < type->parameter_count; k++) {
+        const bool is_pack = f->is_pattern && k + 1 == f->parameter_count && f->parameters[k]->is_pack;
+        put(m, is_pack ? "Dp" : "");
         put_type(m, type_bare(type->parameters[k]));
+    }
     if (type->variadic)
         put(m, "z");
     else if (!type->parameter_count)
@@ -369,9 +373,9 @@ const char *mangle_function(Compiler *c, Function *f)
     const Function *pattern = f->template ? f->template->pattern : NULL;
     if (pattern && !f->is_constructor && !f->is_conversion) {
         put_type(m, pattern->type->target);
-        put_parameters(m, pattern->type);
+        put_parameters(m, pattern);
     } else {
-        put_parameters(m, f->type);
+        put_parameters(m, f);
     }
     return f->mangled = compile_copy_text(c, m->text, m->length);
 }

@@ -90,6 +90,7 @@ static void pattern_begin(Compiler *c, Pattern *p, uint32_t index)
         p->saved[k] = *symbol;
         symbol->kind = element->kind;
         symbol->type = element->type;
+        symbol->dependent = element->dependent;
         if (element->kind == SYMBOL_VARIABLE)
             symbol->variable = element->variable;
         else

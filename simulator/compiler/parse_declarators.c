@@ -88,16 +88,24 @@ static void parse_parameter(Compiler *c, Declarator *d, uint32_t *capacity, uint
     }
 }
 
-// The template parameter pack T of a parameter pack `T... name`; NULL: not a pack.
+// The template parameter pack T of a parameter pack such as `T... name` or `S<T>... name`; NULL: not a pack. The `...` of S<T...> is not
+// that of the parameter.
 static Symbol *pack_of_parameter(Compiler *c)
 {
-    Symbol *pack = NULL;
-    for (uint32_t k = 0; k < 20; k++) {
+    Symbol *pack = NULL, *outside = NULL; // outside: found before the outermost <
+    uint32_t angles = 0;
+    for (uint32_t k = 0; k < 40; k++) {
         const Token *t = parse_peek(c, k);
-        if (t->kind == TOKEN_END || token_is(t, ',') || token_is(t, ')') || token_is(t, '=') || token_is(t, '<'))
+        const bool ends = token_is(t, ')') || token_is(t, '=') || (token_is(t, ',') && !angles);
+        if (t->kind == TOKEN_END || ends)
             return NULL;
-        if (token_is(t, ID_ELLIPSIS))
+        if (token_is(t, '<') && !angles++)
+            outside = pack;
+        angles -= angles && token_is(t, '>');
+        if (token_is(t, ID_ELLIPSIS) && !angles)
             return pack;
+        if (token_is(t, ID_ELLIPSIS))
+            pack = outside;
         Symbol *symbol = t->kind == TOKEN_NAME && !t->id ? scope_lookup(c, c->parser->state.scope, t->name) : NULL;
         if (symbol && symbol->kind == SYMBOL_PACK)
             pack = symbol;
@@ -105,15 +113,17 @@ static Symbol *pack_of_parameter(Compiler *c)
     return NULL;
 }
 
-// Parses the parameter once for each type of the pack.
+// Parses the parameter once for each element of the pack.
 static void parse_parameter_pack(Compiler *c, Declarator *d, uint32_t *capacity, uint32_t *default_capacity, Symbol *types)
 {
     const uint32_t begin = c->parser->state.at, count = types->element_count;
     const Symbol saved_pack = *types;
     Symbol parameters = {.kind = SYMBOL_PACK, .elements = compile_allocate(c, (count + 1) * sizeof(Symbol *))};
-    types->kind = SYMBOL_TYPE;
     for (uint32_t k = 0; k < count; k++) {
-        types->type = saved_pack.elements[k]->type ? saved_pack.elements[k]->type : type_basic(c, TYPE_UNKNOWN);
+        const Symbol *element = saved_pack.elements[k];
+        types->kind = element->kind;
+        types->type = element->type ? element->type : type_basic(c, TYPE_UNKNOWN);
+        types->constant = element->constant;
         c->parser->state.at = begin;
         parse_parameter(c, d, capacity, default_capacity, &parameters);
     }
@@ -122,7 +132,8 @@ static void parse_parameter_pack(Compiler *c, Declarator *d, uint32_t *capacity,
     if (count == 0) // skips to the name
         while (!parse_at(c, ',') && !parse_at(c, ')') && parse_token(c)->kind != TOKEN_END) {
             last = parse_token(c);
-            parse_advance(c);
+            if (!parse_skip_angles(c))
+                parse_advance(c);
         }
     Name *name = count ? parameters.name : last && last->kind == TOKEN_NAME ? last->name : NULL;
     if (!name)

@@ -69,7 +69,7 @@ static void parse_template_argument(Compiler *c, void *context)
     if (named) {
         parse_qualified_name(c);
         argument.template = named->template;
-    } else if (parse_at_type(c)) {
+    } else if (parse_at_type(c) && !parse_at_decltype_scope(c)) {
         const uint32_t begin = state->at;
         argument.type = parse_type_name(c);
         if (!parse_at(c, ',') && !parse_at(c, '>') && !parse_at(c, ID_ELLIPSIS)) { // T(3) or T::value * 2
@@ -203,8 +203,8 @@ static void read_arguments(Compiler *c, ParsedName *n, bool template_word)
     }
 }
 
-// Sets the scope that a name before :: denotes.
-static void enter_scope(Compiler *c, ParsedName *n)
+// Sets the scope that a name before :: denotes; `type`: of a decltype before ::, or NULL.
+static void enter_scope(Compiler *c, ParsedName *n, Type *type)
 {
     Scope *scope = NULL;
     n->dependent_scope = NULL;
@@ -212,7 +212,7 @@ static void enter_scope(Compiler *c, ParsedName *n)
     if (n->symbol && n->symbol->kind == SYMBOL_NAMESPACE) {
         scope = n->symbol->names;
     } else {
-        Type *type = parse_named_type(c, n);
+        type = type ? type : parse_named_type(c, n);
         if (type && type->kind == TYPE_RECORD) {
             scope = type->record->scope;
             if (!type->record->is_complete && !type->record->is_being_defined && !c->silent)
@@ -239,6 +239,18 @@ static Symbol *find_component(Compiler *c, const ParsedName *n, bool qualified)
     return n->scope ? scope_find_member(c, n->scope, n->name) : NULL;
 }
 
+bool parse_at_decltype_scope(Compiler *c)
+{
+    if (!parse_at(c, KEYWORD_DECLTYPE))
+        return false;
+    const ParserState saved = parse_save(c);
+    parse_advance(c);
+    parse_skip_group(c);
+    const bool is_scope = parse_at(c, ID_SCOPE);
+    parse_restore(c, &saved);
+    return is_scope;
+}
+
 ParsedName parse_qualified_name(Compiler *c)
 {
     ParsedName n = {.start = parse_token(c)->position};
@@ -246,6 +258,12 @@ ParsedName parse_qualified_name(Compiler *c)
     if (parse_accept(c, ID_SCOPE)) {
         n.scope = c->parser->global;
         n.is_global = qualified = true;
+    } else if (parse_at_decltype_scope(c)) {
+        parse_advance(c);
+        Type *type = type_bare(parse_decltype(c));
+        parse_advance(c);
+        enter_scope(c, &n, type);
+        qualified = true;
     }
     for (;;) {
         const bool template_word = parse_accept(c, KEYWORD_TEMPLATE);
@@ -270,7 +288,7 @@ ParsedName parse_qualified_name(Compiler *c)
         if (last)
             return n;
         parse_advance(c);
-        enter_scope(c, &n);
+        enter_scope(c, &n, NULL);
         qualified = true;
     }
 }

@@ -196,6 +196,8 @@ static Expression *parse_name(Compiler *c)
     case SYMBOL_CONSTANT: {
         if (!symbol->constant.is_unknown)
             return expression_of_constant(c, symbol->type, &symbol->constant, n.start, n.end);
+        if (symbol->dependent) // the parameter of an alias template
+            return symbol->dependent;
         Expression *unknown = expression_unknown(c, n.start, n.end);
         unknown->symbol = symbol;
         return unknown;
@@ -302,6 +304,8 @@ Expression *parse_name_expression(Compiler *c)
         return build_this(c, t->position, parse_end(c));
     default: break;
     }
+    if (parse_at_decltype_scope(c))
+        return parse_name(c);
     if (parse_at_type(c) && t->id != KEYWORD_CONST) { // int(x), float{}, typename T::X(...)
         const Specifiers s = parse_specifiers(c);
         if (parse_at(c, '(') || parse_at(c, '{'))

@@ -149,7 +149,7 @@ static Type *basic_type(Compiler *c, const BasicType *b)
     return type_basic(c, wrong ? TYPE_UNKNOWN : kind);
 }
 
-static Type *parse_decltype(Compiler *c)
+Type *parse_decltype(Compiler *c)
 {
     parse_expect(c, '(', "after decltype");
     if (parse_accept(c, KEYWORD_AUTO)) {

@@ -138,6 +138,8 @@ void parse_declarator(Compiler *c, const Specifiers *specifiers, Declarator *dec
 Type *parse_type_name(Compiler *c);    // type-id
 bool parse_attributes(Compiler *c, Specifiers *s); // [[...]], __attribute__, alignas; false: there is none
 Name *parse_operator_name(Compiler *c, bool *is_conversion, Type **type); // after `operator`
+Type *parse_decltype(Compiler *c); // after `decltype`
+bool parse_at_decltype_scope(Compiler *c); // at decltype(...)::
 Type *parse_parameter_type(Compiler *c, Type *type); // adjusts arrays and functions to pointers
 void parse_parameters(Compiler *c, Declarator *d); // after (
 

@@ -39,8 +39,10 @@ static Symbol *bind_element(Compiler *c, const TemplateArgument *argument, Name 
     symbol->name = name;
     symbol->kind = argument->type ? SYMBOL_TYPE : SYMBOL_CONSTANT;
     symbol->type = argument->type ? argument->type : argument->value_type;
-    if (!argument->type)
+    if (!argument->type) {
         symbol->constant = argument->value;
+        symbol->dependent = argument->dependent;
+    }
     return symbol;
 }
 

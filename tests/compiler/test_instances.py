@@ -11,6 +11,8 @@ pytestmark = pytest.mark.builds("build/sim/compile")
 
 COMPILE = ROOT / "build/sim/compile"
 KERNELS = """
+#include <utility>
+#include <vector>
 template <class T> __global__ void one(T *p) { *p = 1; }
 template <class T, int N> __global__ void two(T *p) { p[N] = 1; }
 """
@@ -19,6 +21,24 @@ CASES = {
         template <class T> struct Data { std::vector<T> host; T *in; cudaEvent_t start; };
         template <class T> static void run(const Data<T> &d) { one<<<1, 1>>>(d.in); }
         int main() { Data<float> d = {}; run(d); }""", ["_Z3oneIfEvPT_"]),
+    "packs: of parameters, of no elements, of a sequence": ("""
+        template <class T> struct Box { T t; };
+        template <class... T> __global__ void all(Box<T>... box) { }
+        template <class T, int... N> __global__ void some(T *p) { ((p[N] = 1), ...); }
+        template <std::size_t... N> static void each(std::index_sequence<N...>) { (two<int, N + 4><<<1, 1>>>(nullptr), ...); }
+        int main()
+        {
+            all<<<1, 1>>>(Box<int>(), Box<float>());
+            some<<<1, 1>>>((double *)nullptr);
+            each(std::make_index_sequence<2>());
+        }""", ["_Z3allIJifEEvDp3BoxIT_E", "_Z4someIdJEEvPT_", "_Z3twoIiLi4EEvPT_", "_Z3twoIiLi5EEvPT_"]),
+    "the value of an integral_constant": ("""
+        template <class F> static void choose(F f) { f(std::integral_constant<int, 7>()); }
+        int main()
+        {
+            choose([](auto n) { two<float, decltype(n)::value><<<1, 1>>>(nullptr); });
+            choose([](auto n) { two<double, n()><<<1, 1>>>(nullptr); });
+        }""", ["_Z3twoIfLi7EEvPT_", "_Z3twoIdLi7EEvPT_"]),
 }
 
 
