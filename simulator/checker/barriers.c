@@ -106,8 +106,7 @@ void sim_check_barrier_divergence(Block *b, const Barrier *barrier)
                 continue;
             whole_warps &= p->mask == b->warps[n].live_mask;
             const Instr *instr = instruction_before(p), *first_instr = first ? instruction_before(first) : instr;
-            if (instr->control == BLOCK_BARRIER && instr != first_instr &&
-                instr->statement->source_line != first_instr->statement->source_line && !other) {
+            if (instr->control == BLOCK_BARRIER && instr != first_instr && !other) {
                 other = p;
                 other_warp = &b->warps[n];
             }

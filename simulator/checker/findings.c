@@ -36,7 +36,7 @@ static dim3 index_of(uint64_t number, dim3 size)
                   (unsigned)(number / size.x / size.y)};
 }
 
-// What an instruction does, and to how many bytes of which memory. Tells locations without a line apart.
+// What an instruction does, and to how many bytes of which memory. It distinguishes locations without a line.
 static uint64_t operation_of(const Instr *i)
 {
     return i ? 1 | (uint64_t)i->kind << 8 | (uint64_t)i->control << 16 | (uint64_t)i->bytes << 24 | (uint64_t)i->count << 32 |

@@ -215,7 +215,6 @@ void sim_add_module(Module *m, Module *other)
         resolve_names(m, other);
         add_files(m, other);
         add_lists(m, other);
-        m->uses_reserved_shared |= other->uses_reserved_shared;
         m->uses_bulk_copies |= other->uses_bulk_copies;
         m->target = m->target > other->target ? m->target : other->target;
         m->version = m->version > other->version ? m->version : other->version;

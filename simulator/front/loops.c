@@ -84,7 +84,7 @@ static void add_effects(EffectSummary *effects, const Instr *i)
     effects->partial_warp_barriers |= callee.partial_warp_barriers;
     effects->launches |= callee.launches;
     effects->reads_volatile |= callee.reads_volatile;
-    effects->uses_reserved_shared |= callee.uses_reserved_shared;
+    effects->uses_reserved_shared |= i->call->callee && callee.uses_reserved_shared;
     effects->nondeterministic |= callee.nondeterministic;
     effects->stores_flags |= callee.stores_flags;
     effects->loads_flags |= callee.loads_flags;
@@ -127,23 +127,26 @@ static bool has_generic_stores(const Program *p)
     return false;
 }
 
-bool sim_summarise_effects(const Function *f, bool is_debug)
+bool sim_summarise_effects(Module *m, const Function *f)
 {
     _Static_assert(sizeof(EffectSummary) == 18 * sizeof(bool) + sizeof(uint16_t), "compared byte by byte: no padding");
     EffectSummary *effects = &f->program->effects;
     const EffectSummary before = *effects;
     effects->uses_reserved_shared |= reads_special(f->program, RESERVED_SHARED);
     effects->nondeterministic |= reads_special(f->program, GRIDID);
-    const bool through_memory = is_debug || has_generic_stores(f->program);
+    const bool through_memory = m->is_debug || has_generic_stores(f->program);
     const uint32_t last = f->is_kernel ? find_last_publication(f->program) : f->program->count;
     for (uint32_t k = 0; k < f->program->count; k++) {
         const Instr *i = &f->program->code[k];
         add_effects(effects, i);
+        if (i->control == CALL && !i->call->callee) // it may reach any function, and all are prepared with it
+            effects->uses_reserved_shared |= m->uses_reserved_shared;
         effects->publishes_to_host |= has_system_scope(i) && (i->kind != FENCE || k < last);
         effects->loads_flags |= may_load_flag(f, i, through_memory);
     }
     effects->synchronises |= effects->stores_flags && effects->loads_flags;
     sim_summarise_addresses(f, effects);
+    m->uses_reserved_shared |= effects->uses_reserved_shared && !f->is_kernel;
     return memcmp(&before, effects, sizeof before) != 0;
 }
 

@@ -46,12 +46,12 @@ static bool tighten_concurrency(Function *f)
 }
 
 // Iterates to a fixed point, because functions may be recursive.
-static void summarise_batch(const PrepareBatch *b, const Module *m)
+static void summarise_batch(const PrepareBatch *b, Module *m)
 {
     for (bool changed = true; changed;) {
         changed = false;
         for (Function *f = b->first; f; f = f->next_in_batch)
-            changed |= tighten_concurrency(f) | sim_summarise_effects(f, m->is_debug);
+            changed |= tighten_concurrency(f) | sim_summarise_effects(m, f);
     }
 }
 

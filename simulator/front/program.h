@@ -216,8 +216,9 @@ typedef struct Program { // an executable function, in its module's arena; immut
     bool has_calls;
 } Program;
 
-// loops.c: updates a function's EffectSummary from its callees' current summaries; true if it changed.
-bool sim_summarise_effects(const Function *function, bool is_debug);
+// loops.c: updates a function's EffectSummary from its callees' current summaries, and the module's uses_reserved_shared; true if the
+// summary changed.
+bool sim_summarise_effects(Module *module, const Function *function);
 // loops.c: true if an instruction or its callee affects more than registers of its lanes, local memory and control flow. The
 // callee must be summarised.
 bool sim_has_effects(const Instr *i);

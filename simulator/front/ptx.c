@@ -90,7 +90,6 @@ Module *sim_parse(const char *text)
     Parser p = {.module = module, .at = text, .line = 1, .on_error = &failed};
     if (setjmp(failed) == 0) {
         parse_module(&p);
-        module->uses_reserved_shared = strstr(text, "%reserved_smem_offset_1") != NULL;
         if (sim_shares_variables(module))
             sim_read_bodies(module);
         sim_layout_shared(module);

@@ -139,7 +139,7 @@ typedef struct Module {
     Variable *variables;
     Variable *shared;
     size_t dynamic_align; // of dynamic shared memory
-    bool uses_reserved_shared; // a function uses the shared memory that is reserved for cooperative groups
+    bool uses_reserved_shared; // a prepared function other than a kernel uses the shared memory reserved for cooperative groups
     bool uses_bulk_copies; // a prepared function starts bulk asynchronous copies
     bool launches_kernels; // a prepared function calls the device runtime
     bool is_debug; // compiled with -G, so that all variables are in memory

@@ -81,8 +81,7 @@ static void lay_out_shared(Launch *launch)
         launch->shared_bytes = launch->dynamic_shared + launch->dynamic_shared_bytes;
         launch->requested_shared = unpadded_offset + launch->dynamic_shared_bytes;
     }
-    // `effects` counts every indirect call as a use, so the module, too, must have a function that uses this memory.
-    launch->uses_reserved_shared = launch->module->uses_reserved_shared && kernel->program->effects.uses_reserved_shared;
+    launch->uses_reserved_shared = kernel->program->effects.uses_reserved_shared;
     if (launch->uses_reserved_shared) {
         const size_t alignment = sim_checker_enabled() ? LINE_BYTES : 16; // a shadow line holds one array only
         launch->reserved_shared = (uint32_t)sim_align_up(launch->shared_bytes, alignment);
