@@ -138,6 +138,14 @@ __global__ void early_or_bypass(int *out, int n)
     out[t + 256] = t;
 }
 
+__global__ void two_on_one_line(int *out)
+{
+    const int t = threadIdx.x;
+    // clang-format off
+    if (t % 2) { out[t] = 1; __syncthreads(); out[t] += 1; } else { out[t] = 2; __syncthreads(); out[t] -= 1; } // two barriers
+    // clang-format on
+}
+
 int main(int, char **argv)
 {
     const auto is = [argv](const char *name) { return strcmp(argv[1], name) == 0; };
@@ -172,6 +180,8 @@ int main(int, char **argv)
         at_offset<<<1, 1>>>(is("freed argument") ? freed : out, is("freed argument") ? 0 : distance);
     } else if (is("bypass"))
         early_or_bypass<<<1, 256>>>((int *)out, 128);
+    else if (is("two on one line"))
+        two_on_one_line<<<1, 64>>>((int *)out);
     float result[64];
     if (cudaMemcpy(result, out, sizeof result, cudaMemcpyDeviceToHost) == cudaSuccess)
         printf("%g\n", result[0]);

@@ -109,3 +109,9 @@ def test_messages_before_and_after_are_current():
     """Broken: a message in tests/mistakes/before_and_after.md is not what the simulator prints, or a kind is missing."""
     before = message_table.kept()
     assert message_table.page(before) == message_table.PAGE.read_text(), "run python3 -m scripts.evidence.message_table"
+
+
+def test_two_barriers_on_one_line_differ(program, tmp_path):
+    """Broken: lanes of a warp that wait at two barriers of one line are not reported."""
+    _, found = findings(program, tmp_path, "two on one line")
+    assert [(one["kind"], one["places"][0]["line"]) for one in found] == [("barrier", line("// two barriers"))]
