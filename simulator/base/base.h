@@ -62,16 +62,19 @@ typedef struct Settings {
     bool strict; // warnings are errors
     const char *counters, *findings, *record, *trace; // names of output files, or NULL
     const char *kernel, *suppressions; // a pattern of kernels' names, and the name of a file, or NULL
-    bool counts_atomic_loads; // for goals: what can replace a load or a block barrier counts as one, such as an atomic operation whose result is used
+    bool counts_atomic_loads; // for goals: what can replace a load, a store or a block barrier counts as one, such as an atomic operation
     bool traces_all, traces_values;
     uint64_t traced_block; // ignored if traces_all
     uint64_t max_trace_rows; // for each launch
-    bool runs_all_launches; // also launches that would change nothing
+    bool takes_no_shortcuts; // machine/shortcuts.h
     bool prints_speed;
     uint64_t time_limit_s; // of the program, from its first launch; 0: none
 } Settings;
 
 const Settings *sim_settings(void);
+// Replaces $SIM_TOGETHER and $SIM_BLOCK_ORDER for later launches. The device of make judge calls it, with ctypes, so that a program cannot
+// tell its runs in other orders by its process. The caller makes sure that no kernel is running.
+void sim_set_orders(bool time_sliced, bool random_order, uint64_t block_order);
 // Whether the checker runs.
 bool sim_checker_enabled(void);
 

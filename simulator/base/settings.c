@@ -9,7 +9,7 @@
 enum { INVALID_SETTING_STATUS = 2 }; // exit status
 enum { MAX_SMS = 1024 };
 
-static Settings settings; // immutable once settings_once is done
+static Settings settings; // immutable once settings_once is done, except by sim_set_orders
 static Once settings_once;
 
 static _Noreturn void reject(const char *name, const char *text, const char *accepted)
@@ -89,7 +89,7 @@ static void set_block_order(const Setting *s, const char *text)
 static const Setting SETTINGS[] = {
     // file for [counters](counters.md), a row for each launch
     {"SIM_COUNTERS", set_text, &settings.counters, 0, 0, 0, "a file name"},
-    // whether operations that can replace a load or a block barrier [count as one](counters.md): make judge sets it for goals
+    // whether operations that can replace a load, a store or a block barrier [count as one](counters.md): make judge sets it for goals
     {"SIM_ATOMIC_LOADS", set_bool, &settings.counts_atomic_loads, 0, 0, 1, "1, to count them, or 0"},
     // file for the [trace of a warp](counters.md#what-a-warp-does-line-by-line)
     {"SIM_TRACE", set_text, &settings.trace, 0, 0, 0, "a file name"},
@@ -122,7 +122,7 @@ static const Setting SETTINGS[] = {
     {"SIM_MAX_INSTRUCTIONS", set_uint64, &settings.max_instructions, 1000000000, 1, UINT64_MAX,
      "a number of warp instructions, at least 1"},
     // whether [memoised launches](how-it-works.md#memoised-launches) are executed instead of skipped
-    {"SIM_REPEAT", set_bool, &settings.runs_all_launches, 0, 0, 1, "1, to run every launch, or 0"},
+    {"SIM_REPEAT", set_bool, &settings.takes_no_shortcuts, 0, 0, 1, "1, to run every launch and every block, or 0"},
     // number of SMs of the GPU
     {"SIM_SMS", set_int, &settings.sms, 132, 1, MAX_SMS, "a number of SMs, from 1 to 1024"},
     // number of GPUs
@@ -143,6 +143,14 @@ const Settings *sim_settings(void)
 {
     sim_once(&settings_once, read_settings);
     return &settings;
+}
+
+void sim_set_orders(bool time_sliced, bool random_order, uint64_t block_order)
+{
+    sim_settings();
+    settings.time_sliced = time_sliced;
+    settings.random_order = random_order;
+    settings.block_order = block_order;
 }
 
 __attribute__((constructor(101))) static void validate_settings(void)

@@ -79,11 +79,6 @@ double sim_begin_run_time(void); // at the start of each launch; returns sim_mon
 // reports the findings and exits with status 124, or that of the findings.
 void sim_check_run_time(const Launch *launch);
 
-// ---- skipped_blocks.c
-
-// Counts the idle blocks at the end of the grid without running them.
-void sim_skip_idle_blocks(Launch *launch);
-
 // ---- time_slicing.c
 
 // Runs as many whole clusters at once as the device holds, time-sliced on one host thread. The first fault ends the launch.

@@ -1,5 +1,6 @@
 // launch.c: prepares a launch, runs it, and reports its result.
 #include "machine/blocks.h"
+#include "machine/shortcuts.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -142,8 +143,7 @@ static void run_launch(Launch *launch)
     find_write_set(launch);
     launch->traced = sim_trace_launch(launch);
     launch->blocks_to_run = launch->blocks;
-    if (!launch->traced && !launch->block_order && !launch->time_sliced)
-        sim_skip_idle_blocks(launch);
+    sim_skip_idle_blocks(launch);
     launch->on_one_thread = launch->time_sliced || sim_worker_count(launch) == 1;
     launch->vector_clocks = sim_observer.begin_launch ? sim_observer.begin_launch(launch) : NULL;
     launch->records_host_shared_accesses = !launch->kernel->program->effects.publishes_to_host;

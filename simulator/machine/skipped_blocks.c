@@ -3,7 +3,7 @@
 //
 // The proof is an interval analysis of the kernel's first instructions over all threads of these blocks. The blocks are idle
 // if each guard has one value for the whole interval.
-#include "machine/blocks.h"
+#include "machine/shortcuts.h"
 #include "front/addresses.h"
 
 #include <stdlib.h>
@@ -240,14 +240,21 @@ static void count_idle(Launch *launch, const TailBlocks *t, uint64_t blocks)
     launch->counters.active_lanes += blocks * threads * t->active;
 }
 
+static bool may_skip_blocks(const Launch *launch)
+{
+    return sim_takes_shortcuts() && !launch->traced && !launch->block_order && !launch->time_sliced && launch->blocks >= MIN_BLOCKS;
+}
+
 void sim_skip_idle_blocks(Launch *launch)
 {
+    if (!may_skip_blocks(launch))
+        return;
     const int dimension = last_dimension(launch);
     const uint32_t size = dimension == 2 ? launch->grid.z : dimension == 1 ? launch->grid.y : launch->grid.x;
     TailBlocks t = {.launch = launch};
     t.first[dimension] = size - 1;
     t.values = malloc((launch->kernel->program->frame_bytes / 4 + 1) * sizeof *t.values);
-    if (launch->blocks >= MIN_BLOCKS && t.values && is_idle(&t)) {
+    if (t.values && is_idle(&t)) {
         uint32_t low = 0, high = size - 1; // bounds of the first index whose blocks are idle
         while (low < high) {
             t.first[dimension] = low + (high - low) / 2;

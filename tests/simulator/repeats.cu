@@ -134,6 +134,15 @@ __global__ void reread(const int *in, int *out)
         out[i] = 1;
 }
 
+// Launched with far more blocks than it needs.
+__global__ void guarded(const int *in, int *out, int n, bool races)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n)
+        return;
+    out[races ? i / 2 : i] = worked(in[i]) + i;
+}
+
 static const char *word;
 static bool late;
 static int *in, *out, **where;
@@ -224,6 +233,8 @@ static void launch_often()
             first_of_many<<<dim3(N / BLOCK, 16), BLOCK>>>(in, out);
         else if (is("a race"))
             racing<<<N / BLOCK, BLOCK>>>(in, out);
+        else if (is("idle blocks") || is("idle blocks of a race"))
+            guarded<<<10 * N / BLOCK, BLOCK>>>(in, out, N - 77, is("idle blocks of a race"));
         else if (is("atomics from zero"))
             count_anew();
         else if (is("two in turns") || is("two in turns, changed"))

@@ -10,6 +10,7 @@
 // launches, communicates with the host), or if the earlier launch had a new finding. Textures and surfaces are immutable
 // until one is destroyed.
 #include "checker/memoized_uses.h"
+#include "machine/shortcuts.h"
 #include "runtime/work/repeats.h"
 
 #include <inttypes.h>
@@ -157,7 +158,7 @@ MemoLookup sim_memo_lookup(const KernelLaunch *l, size_t stack)
 {
     MemoLookup lookup = {.entry = NULL};
     const Settings *s = sim_settings();
-    if (s->runs_all_launches || s->trace || s->record || !depends_on_memory_only(l))
+    if (!sim_takes_shortcuts() || s->trace || s->record || !depends_on_memory_only(l))
         return lookup;
     const Digest key = key_of(l, stack);
     MemoizedLaunch *entry = lookup.entry = memo_entry(&key);
