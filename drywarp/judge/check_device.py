@@ -321,6 +321,8 @@ class Device:
     def run(self, task: dict[str, Any], data: bytes) -> list[bytes]:
         """A run's outputs, as bytes. All its memory has exactly the right size, and uninitialised elements are NaN."""
         self.launches, self.copied, self.note, self.over = 0, 0, "", ""
+        interleaved, is_random, seed = task["order"]
+        self.cuda.sim_set_orders(bool(interleaved), bool(is_random), ctypes.c_uint64(seed))
         ours: list[int] = []  # addresses of its sums or outputs
         ends = list(itertools.accumulate(task["inputs"]))
         arrays = [data[end - count:end] for end, count in zip(ends, task["inputs"])]

@@ -34,9 +34,9 @@ def guess(session: Session, size: Any, run: int, case: shapes.Case, got: list) -
     return f": {min(common, key=len)}" if common else ""
 
 
-def one_size(session: Session, size: Any, answer: Answer) -> str:
+def one_size(session: Session, size: Any, answer: Answer, in_other_order: bool = False) -> str:
     """The error at a size, "" for none. Makes several runs, each with other data."""
-    for run in session.shape.runs_at(size, session.in_other_order):
+    for run in session.shape.runs_at(size, in_other_order):
         case = session.shape.case(size, run)
         reply = session.try_case(case)
         answer.over = answer.over or reply["over"]
@@ -102,46 +102,41 @@ def manner(status: int) -> str:
 # ---- At all sizes
 
 def run(program: Path, options: argparse.Namespace, answer: Answer) -> None:
-    """Runs all sizes. If the program ends at one, a new process continues with the next, until the time is up."""
+    """Runs all sizes, each in its orders. If the program ends at one, a new process continues with the next, until the time is up."""
     end = time.monotonic() + options.seconds
-    session, counting = None, {"SIM_ATOMIC_LOADS": 1} if answer.shape.limits else {}
-    for size in answer.shape.sizes:
+    session, settings = None, {"SIM_ATOMIC_LOADS": 1} if answer.shape.limits else {}
+    answer.sizes = dict.fromkeys(answer.shape.sizes, NOT_TRIED)
+    others: dict = {}  # by size: the first error in another order
+    failed = set()  # the orders in which a run was wrong: more of them would only take time
+    for size, (words, order) in answer.shape.groups():
         left = math.ceil(end - time.monotonic())
-        if left <= 0:
+        if left <= 0:  # a run that was not made is no pass
             answer.over = answer.over or f"stopped after {options.seconds} seconds"
-            answer.sizes[size] = NOT_TRIED
-            continue
-        if answer.unjudged:
-            answer.sizes[size] = NOT_TRIED
-            continue
-        session = session or Session(program, options, left, **counting)
-        answer.sizes[size] = one_size(session, size, answer)
-        if session.ended:
+            others[size] = others.get(size) or answer.over
+        elif not answer.unjudged and order not in failed:
+            session = session or Session(program, options, left, **settings)
+            session.order = order
+            if words:
+                wrong = in_other_order(session, size, words, answer)
+                others[size] = others.get(size) or wrong
+                failed |= {order} if wrong else set()
+            else:
+                answer.sizes[size] = one_size(session, size, answer)
+        if session and session.ended:
             finish(session, answer)
             session = None
     if session:
         finish(session, answer)
-    for (words, orders), sizes in zip(shapes.ORDERS, answer.shape.orders_at):
-        right = [size for size in dict.fromkeys(sizes) if answer.sizes.get(size) == ""]
-        left = math.ceil(end - time.monotonic())
-        if right and left > 0:
-            run_in_order(Session(program, options, left, **orders), right, words, answer)
-        elif right:  # a run that was not made is no pass
-            answer.over = answer.over or f"stopped after {options.seconds} seconds"
-            answer.sizes |= dict.fromkeys(right, answer.over)
+    answer.sizes |= {size: wrong for size, wrong in others.items() if wrong and answer.sizes[size] in ("", NOT_TRIED)}
 
 
-def run_in_order(session: Session, sizes: list, words: str, answer: Answer) -> None:
-    """Runs these sizes again in another order of blocks, warps and lanes, until one is wrong."""
-    for size in sizes:
-        other = Answer(answer.name, answer.shape)
-        wrong = one_size(session, size, other)
-        answer.over = answer.over or other.over
-        answer.unjudged = answer.unjudged or other.unjudged
-        answer.sizes[size] = answer.over if other.over else wrong and f"{wrong}, {words}"
-        if wrong:
-            break
-    finish(session, answer)
+def in_other_order(session: Session, size: Any, words: str, answer: Answer) -> str:
+    """The error at a size, "" for none, in another order of blocks, warps and lanes."""
+    other = Answer(answer.name, answer.shape)
+    wrong = one_size(session, size, other, True)
+    answer.over = answer.over or other.over
+    answer.unjudged = answer.unjudged or other.unjudged
+    return answer.over if other.over else wrong and f"{wrong}, {words}"
 
 
 def finish(session: Session, answer: Answer) -> None:

@@ -52,11 +52,11 @@ def program_command(program: Path, limits: list[str]) -> list[str]:
     return [*in_sandbox(*limits, *allowed, "--memory", PROGRAM_MEMORY, "--file-bytes", PROGRAM_SAYS, "--threads", "1", "--strict"), str(program)]
 
 
-def device_command(folder: Path, program: Path, options: argparse.Namespace, limits: list[str], orders: dict[str, int]) -> list[str]:
+def device_command(folder: Path, program: Path, options: argparse.Namespace, limits: list[str], more: dict[str, int]) -> list[str]:
     """The device in its sandbox, which writes counters and findings into the folder; the caller appends its pipe ends to the program."""
     (python, prefix), device, threads = device_python(), folder / "device", options.threads or os.cpu_count() or 1
     device.mkdir()
-    settings = {"SIM_COUNTERS": device / "counters.csv", "SIM_FINDINGS": device / "findings.json", "SIM_THREADS": threads} | orders
+    settings = {"SIM_COUNTERS": device / "counters.csv", "SIM_FINDINGS": device / "findings.json", "SIM_THREADS": threads} | more
     allowed = ["--system", "--run", python, "--read", prefix, "--read", str(ROOT / "drywarp"), "--read", str(options.library),
                "--read", str(program.parent.parent), "--write", str(device), "--memory", DEVICE_MEMORY, "--reserves",
                "--threads", str(threads), "--file-bytes", DEVICE_FILE, *(f"--set={name}={value}" for name, value in settings.items() if value)]
@@ -66,9 +66,10 @@ def device_command(folder: Path, program: Path, options: argparse.Namespace, lim
 class Session:
     """A running program and its device, each in its own sandbox. They are connected by pipes; the judge is connected only to the device."""
 
-    def __init__(self, program: Path, options: argparse.Namespace, seconds: int, **orders: int) -> None:
+    def __init__(self, program: Path, options: argparse.Namespace, seconds: int, **settings: int) -> None:
         self.folder = scratch.made(program.parent.parent.parent)
-        self.shape, self.limit, self.ended, self.in_other_order = options.shape, options.seconds, False, bool(orders.keys() & shapes.ORDER_SETTINGS)
+        self.shape, self.limit, self.ended = options.shape, options.seconds, False
+        self.order = shapes.FIRST_ORDER[1]  # of the next runs
         self.reported = 0  # lines of the simulator that were returned by fault()
         self.rows = 0  # rows of counters.csv from earlier runs
         to_device, from_program = os.pipe()
@@ -77,7 +78,7 @@ class Session:
         with open(self.folder / "program.txt", "wb") as said:
             self.program = started(program_command(program, limits), stdin=to_program, stdout=from_program, stderr=said)
         with open(self.folder / "device.txt", "wb") as said:
-            self.device = started([*device_command(self.folder, program, options, limits, orders), str(to_device), str(from_device)],
+            self.device = started([*device_command(self.folder, program, options, limits, settings), str(to_device), str(from_device)],
                                   stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=said, pass_fds=(to_device, from_device))
         for end in (to_device, from_program, to_program, from_device):
             os.close(end)
@@ -86,7 +87,7 @@ class Session:
         """The device's reply about a run, with the outputs as lists of numbers; GONE if it has ended."""
         assert self.device.stdin and self.device.stdout  # pipes
         try:
-            self.device.stdin.write(json.dumps(case.task | {"bytes": len(case.data)}).encode() + b"\n" + case.data)
+            self.device.stdin.write(json.dumps(case.task | {"bytes": len(case.data), "order": self.order}).encode() + b"\n" + case.data)
             self.device.stdin.flush()
         except BrokenPipeError:
             pass

@@ -33,10 +33,9 @@ SIZES = [1, 2, 31, 32, 33, 255, 256, 257, 511, 512, 513, 1000, 1023, 1024, 1025,
 SECOND = 8192  # elements; below it, runs are so short that each size has a third one
 LARGE = (1 << 20) + 1, 5 << 18  # the range of the large random size: more than 1,024 blocks of 1,024 threads
 # Additional runs: with interleaved blocks, so that dynamically scheduled work is shared, and in other orders of blocks, warps and lanes.
-ORDERS = [("with interleaved blocks", {"SIM_TOGETHER": 1}),
-          *(("with blocks, warps and lanes in another order", {"SIM_BLOCK_ORDER": seed}) for seed in (1, 2))]
-
-ORDER_SETTINGS = {"SIM_TOGETHER", "SIM_BLOCK_ORDER"}
+# Each is its words, and the arguments of the simulator's sim_set_orders: whether blocks are interleaved, whether the order is random, and the seed.
+FIRST_ORDER = "", (0, 0, 0)
+ORDERS = [("with interleaved blocks", (1, 0, 0)), *(("with blocks, warps and lanes in another order", (0, 1, seed)) for seed in (1, 2))]
 
 COUNTERS = {"launches": None, "blocks": ["blocks"], "threads": ["threads"], "warp instructions": ["warp_instructions"], "load requests": ["global_load_requests"],
             "load sectors": ["global_load_sectors"], "shared loads and stores": ["shared_loads", "shared_stores"],
@@ -307,6 +306,14 @@ class Shape:
     def runs_at(self, size: Any, in_other_order: bool = False) -> tuple[int, ...]:
         """The runs of a size, by number: the first and the second one differ."""
         return (0, 1)
+
+    def groups(self) -> list[tuple[Any, tuple]]:
+        """Each size with each order in which its runs are made, in a random sequence, so that a program cannot know in which order a run is made, and
+        meets smaller sizes after larger ones."""
+        found = [(size, FIRST_ORDER) for size in self.sizes]
+        found += [(size, order) for order, sizes in zip(ORDERS, self.orders_at) for size in dict.fromkeys(sizes) if size in self.sizes]
+        secrets.SystemRandom().shuffle(found)
+        return found
 
     def with_random_sizes(self) -> Shape:
         """A copy with four more sizes: any, one near a power of two, one above all others, and a large one. Each also runs in one of ORDERS."""

@@ -73,7 +73,7 @@ typedef struct Settings {
 
 const Settings *sim_settings(void);
 // Replaces $SIM_TOGETHER and $SIM_BLOCK_ORDER for later launches. The device of make judge calls it, with ctypes, so that a program cannot
-// tell its runs in other orders by its process. The caller makes sure that no kernel is running.
+// know by its process in which order a run is made. The caller makes sure that no kernel is running.
 void sim_set_orders(bool time_sliced, bool random_order, uint64_t block_order);
 // Whether the checker runs.
 bool sim_checker_enabled(void);
