@@ -204,8 +204,22 @@ void sim_count_bulk_copy(Warp *w, uint64_t global, uint32_t bytes, bool to_globa
     *(to_global ? &c->global_store_sectors : &c->global_load_sectors) += (global % SECTOR_BYTES + bytes + SECTOR_BYTES - 1) / SECTOR_BYTES;
 }
 
+void sim_count_device_copy(Warp *w, size_t width, size_t height, bool has_source)
+{
+    enum { REQUEST_BYTES = 128 }; // of a warp's access to 4 bytes per lane
+    Counters *c = &w->block->counters;
+    const uint64_t requests = height * ((width + REQUEST_BYTES - 1) / REQUEST_BYTES), sectors = height * ((width + SECTOR_BYTES - 1) / SECTOR_BYTES);
+    if (!sim_settings()->counts_atomic_loads)
+        return;
+    c->global_store_requests += requests;
+    c->global_store_sectors += sectors;
+    c->global_load_requests += has_source ? requests : 0;
+    c->global_load_sectors += has_source ? sectors : 0;
+}
+
 void sim_count_async_load(Warp *w, const Access *access)
 {
+    w->block->counters.shared_stores += sim_settings()->counts_atomic_loads;
     w->block->counters.global_load_requests++;
     w->block->counters.global_load_sectors += sector_count(access);
 }

@@ -122,19 +122,29 @@ static void exchange_16_bytes(Warp *w, const Instr *i, int lane, uint8_t *at)
         memcpy(w->registers + i->elements[0] + offset, old, sizeof old);
 }
 
-static void count_as_load(Warp *w, const Access *access)
+static void count_as(Warp *w, const Access *access, AccessKind kind)
 {
-    Access load = *access;
-    load.kind = ACCESS_READ;
-    load.address_pattern = NULL; // its costs are those of another kind of access
-    sim_count_access(w, &load);
+    Access one = *access;
+    one.kind = kind;
+    one.address_pattern = NULL; // its costs are those of another kind of access
+    sim_count_access(w, &one);
+}
+
+// With SIM_ATOMIC_LOADS: every atomic operation can replace a store, and one whose result is used a load. Its bank conflicts count once.
+static void count_for_goals(Warp *w, const Instr *i, const Access *access)
+{
+    count_as(w, access, ACCESS_WRITE);
+    const uint64_t conflicts = w->block->counters.bank_conflicts;
+    if (i->flags & COUNTS_AS_LOAD)
+        count_as(w, access, ACCESS_READ);
+    w->block->counters.bank_conflicts = conflicts;
 }
 
 static void update_lanes(Warp *w, const Instr *i, Access *access)
 {
     sim_access(w, i, access);
-    if (i->flags & COUNTS_AS_LOAD)
-        count_as_load(w, access);
+    if (sim_settings()->counts_atomic_loads)
+        count_for_goals(w, i, access);
     if (access->has_unwritten && i->op != ATOMIC_EXCH)
         sim_observer.atomic_on_uninitialised(w, i, access);
     for (uint32_t rest = access->mask; rest; rest &= rest - 1) {

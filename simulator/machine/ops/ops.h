@@ -31,7 +31,9 @@ void sim_count_access(Warp *w, const Access *access);
 void sim_count_conflicts(Warp *w, const Access *access);
 // Counts a bulk copy of `bytes` bytes from or to a global address with SIM_ATOMIC_LOADS; without it, it is neither load nor store, as for Nsight Compute.
 void sim_count_bulk_copy(Warp *w, uint64_t global, uint32_t bytes, bool to_global);
-// Counts the global read of a cp.async.
+// Counts, with SIM_ATOMIC_LOADS, the rows of `width` bytes that cudaMemcpyAsync or cudaMemsetAsync in a kernel copies or, without a source, fills.
+void sim_count_device_copy(Warp *w, size_t width, size_t height, bool has_source);
+// Counts the global read of a cp.async; with SIM_ATOMIC_LOADS also its shared write.
 void sim_count_async_load(Warp *w, const Access *access);
 
 Handler sim_load, sim_store, sim_load_kernel_param, sim_load_argument, sim_store_argument, sim_atomic, sim_copy_async,

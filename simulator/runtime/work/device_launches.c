@@ -2,6 +2,7 @@
 #include "runtime/work/device_call.h"
 #include "checker/dynamic_parallelism.h"
 #include "checker/host_checks.h"
+#include "machine/ops/ops.h"
 #include "runtime/work/limits.h"
 #include "runtime/work/work.h"
 
@@ -123,6 +124,7 @@ static cudaError_t queue_copy(const Call *c, DeviceCopy copy, GridKind kind, uin
     const cudaError_t error = check_pending_limit(c, NAMES[kind]);
     if (error)
         return error;
+    sim_count_device_copy(c->w, copy.width, copy.height, kind == COPY_GRID);
     Grid *g = new_grid(c->grid, c);
     g->kind = kind;
     g->copy = copy;
