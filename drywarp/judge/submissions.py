@@ -158,12 +158,11 @@ class Person:
     name: str
     id: str
 
-    def is_meant_by(self, student: str, number: str) -> bool:
+    def is_meant_by(self, student: str) -> bool:
         """Whether a submission's name means this student: by login, id or full name, or by Canvas's one word, in which the last name comes first."""
         words = re.findall(r"\w+", self.name.lower())
         joined = ["".join(words), "".join(words[-1:] + words[:-1]), "".join(words[::-1])]
-        return (student.lower() in (self.login.lower(), self.id.lower(), *joined) or bool(number) and number == self.id
-                or words_of(student) == sorted(words))
+        return student.lower() in (self.login.lower(), self.id.lower(), *joined) or words_of(student) == sorted(words)
 
 
 def read_roster(path: Path) -> list[Person]:
@@ -178,10 +177,17 @@ def read_roster(path: Path) -> list[Person]:
     return [Person(*((row[column] or "").strip() for column in ROSTER)) for row in rows]
 
 
+def meant(student: str, number: str, roster: Sequence[Person]) -> Person | None:
+    """The person whom a submission's name means; of several, or if the name means none, the one with this id. (Moodle's numbers are not the ids of a roster.)"""
+    by_name = [person for person in roster if person.is_meant_by(student)]
+    by_id = [person for person in by_name or roster if number and number == person.id]
+    found = by_id if len(by_name) != 1 else by_name
+    return found[0] if len(found) == 1 else None
+
+
 def matched(names: Iterable[tuple[str, str]], roster: Sequence[Person]) -> dict[tuple[str, str], Person | None]:
-    """For each (student, number) the person of the roster; None for a student who is not in it, or whose name means several."""
-    found = {}
-    for student, number in names:
-        meant = [person for person in roster if person.is_meant_by(student, number)]
-        found[student, number] = meant[0] if len(meant) == 1 else None
-    return found
+    """For each (student, number) the person of the roster; None for a student who is not in it, or whose name means several. Students of one name with different numbers
+    are different ones: of them, the person is the one who has that id, or none."""
+    found = {(student, number): meant(student, number, roster) for student, number in names}
+    namesakes = [key for key in found if any(other != key and other[0].lower() == key[0].lower() for other in found)]
+    return found | {key: None for key in namesakes if (person := found[key]) and person.id != key[1]}

@@ -246,6 +246,17 @@ def test_damaged_archives_and_deep_folders(tmp_path):
     assert [each.path.read_text() for each in found[:2]] == ["long", "long"]
 
 
+@pytest.mark.parametrize("names, logins", [
+    (["Ben Bell_9_assignsubmission_file_/a.cu", "Ben Bell_44_assignsubmission_file_/a.cu"], [None, None]),
+    (["bellben_123_77_a.cu", "bellben_124_78_a.cu"], ["bb1", None]),
+    (["Carl Dorn_123_assignsubmission_file_/a.cu"], ["cd2"]), (["x_456_1_a.cu"], ["cd2"])])
+def test_namesakes(names, logins):
+    """Broken: a student gets the points of another one with the same name, or loses the own ones because a number of Moodle's equals another student's id."""
+    roster = [submissions.Person("bb1", "Ben Bell", "123"), submissions.Person("cd2", "Carl Dorn", "456")]
+    found = submissions.matched([submissions.student_of(name) for name in names], roster).values()
+    assert [person and person.login for person in found] == logins
+
+
 def test_a_roster(tmp_path, capsys):
     """Broken: a student's programs on two platforms are those of two students, one who handed in nothing has no row, or the files lack login and id."""
     (tmp_path / "roster.csv").write_text("login,name,id\nbb1,Ben Bell,123\ncd2,Carl Dorn,456\nee3,Eva Ernst,789\n")
