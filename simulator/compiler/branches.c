@@ -73,7 +73,7 @@ static void invert_branch(IrModule *module, IrInstruction *branch)
 static bool is_success_of_cas(const IrInstruction *compare)
 {
     const IrInstruction *cas = compare->operands[0];
-    if (compare->compare != IR_EQUAL || cas->op != IR_INTRINSIC || compare->operands[1] != cas->operands[1])
+    if (compare->compare != IR_EQUAL || cas->op != IR_INTRINSIC || cas->operand_count < 2 || compare->operands[1] != cas->operands[1])
         return false;
     return strcmp(cas->intrinsic->name, "__i_cas") == 0 || strcmp(cas->intrinsic->name, "__i_cas_y") == 0;
 }

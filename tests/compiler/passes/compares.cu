@@ -11,4 +11,6 @@ __global__ void twice(int *out, int n)
         out[1] = 2;
     if (is_free)
         out[2] = 3;
+    if (clock64() == 0) // of an intrinsic without operands
+        out[3] = 4;
 }
