@@ -19,6 +19,9 @@ typedef struct BlockCheck {
     struct GenericWrites *generic_writes;     // bulk_copies.c; NULL if the module has no bulk copies
     struct ClusterAccesses *cluster_accesses; // cluster_ends.c; NULL without clusters
     struct DeferredReads *deferred_reads;     // deferred_reads.c; NULL if no read was deferred
+    struct UnreleasedWrites *unreleased_writes; // dependent_launches.c; NULL until needed
+    uint32_t waited_warps;                    // a bit for each warp that has executed griddepcontrol.wait, or acquired from one that has
+    uint32_t triggered_warps;                 // the same of griddepcontrol.launch_dependents
     uint32_t exit_pc[MAX_WARPS][LANES];       // index of each exited lane's last instruction
     BypassCheck bypass_checks[BYPASS_CHECKS]; // a cache
     uint32_t bypass_check_count;              // of all entries ever added to it

@@ -5,6 +5,7 @@
 #include "checker/readers.h"
 #include "checker/word_predicates.h"
 #include "checker/memory_uses.h"
+#include "checker/dependent_launches.h"
 
 #include <string.h>
 
@@ -242,6 +243,8 @@ bool sim_prepare_fast_path(const Warp *w, const Instr *i, Allocation *a, FastPat
     const Launch *launch = w->block->launch;
     const bool only_read = sim_only_reads(launch, a);
     if (a->row_bytes || a->kind == HEAP_MEMORY) // the heap may free and reuse it during the launch
+        return false;
+    if (a->records_uses && sim_is_early_launch()) // a warp that has not waited may make a recorded use
         return false;
     sim_prepare_use_fast_path(launch, a, i->kind == STORE, fast_path);
     if (i->kind == STORE)

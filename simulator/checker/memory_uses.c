@@ -11,7 +11,9 @@
 // host_pages.c detects host accesses to memory that host and device share.
 #include "checker/memory_uses.h"
 #include "base/platform.h"
+#include "checker/dependent_launches.h"
 #include "checker/host_checks.h"
+#include "checker/kernel_checks.h"
 #include "checker/order.h"
 #include "checker/uses.h"
 
@@ -19,7 +21,7 @@
 #include <string.h>
 
 enum { MAX_CONFLICTS = 64 };
-static const uint32_t ATOMIC_BIT = 1u << 31, NUMBER_MASK = SIM_USE_NUMBER; // bits of an entry: the kind of use, and the operation
+static const uint32_t ATOMIC_BIT = ~SIM_USE_NUMBER, NUMBER_MASK = SIM_USE_NUMBER; // bits of an entry: the kind of use, and the operation
 
 static _Atomic(Uses *) used_by_current; // list of the allocations used by the current operation
 static Uses *with_pending;   // list of the allocations with pending uses
@@ -27,96 +29,11 @@ static bool op_running;
 
 // ---- Allocations
 
-// A table of operation numbers; untouched pages take no memory.
-static atomic_uint *new_numbers(size_t count)
-{
-    void *numbers = sim_allocate_zeroed(count * sizeof(atomic_uint) + 1);
-    if (!numbers)
-        sim_die("out of memory: recorded uses of an allocation");
-    return numbers;
-}
-
-static void free_numbers(atomic_uint *numbers, size_t count)
-{
-    sim_free_zeroed(numbers, count * sizeof *numbers + 1);
-}
-
-// A rarely needed part of a table, which is allocated on first use.
-static atomic_uint *numbers_of(_Atomic(atomic_uint *) *table_part, size_t count)
-{
-    atomic_uint *numbers = *table_part;
-    if (numbers)
-        return numbers;
-    atomic_uint *fresh = new_numbers(count);
-    if (atomic_compare_exchange_strong(table_part, &numbers, fresh))
-        return fresh;
-    free_numbers(fresh, count); // another host thread has made it
-    return numbers;
-}
-
-static size_t lines_of(size_t bytes)
-{
-    return (bytes + SIM_USE_LINE - 1) / SIM_USE_LINE;
-}
-
-static size_t words_of(size_t bytes)
-{
-    return (bytes + SIM_USE_WORD - 1) / SIM_USE_WORD;
-}
-
-static void allocate_table(UseTable *t, size_t bytes)
-{
-    t->lines = new_numbers(lines_of(bytes));
-    t->parts = new_numbers(lines_of(bytes));
-}
-
-static void free_table(UseTable *t, size_t bytes)
-{
-    free_numbers(t->lines, lines_of(bytes));
-    free_numbers(t->parts, lines_of(bytes));
-    if (t->words)
-        free_numbers(t->words, words_of(bytes));
-    if (t->bytes)
-        free_numbers(t->bytes, bytes);
-}
-
-// Stores an entry, but does not replace a plain use by the same operation, which conflicts with more operations than an atomic use.
-static void set_number(atomic_uint *numbers, uint64_t at, uint32_t entry)
-{
-    const uint32_t known = sim_number_at(numbers, at);
-    if (known != entry && known != (entry & NUMBER_MASK)) // avoids contention between host threads
-        atomic_store_explicit(&numbers[at], entry, memory_order_relaxed);
-}
-
-// Records the use of a part of a line. `bytes`: size of the allocation.
-static void set_part(UseTable *t, size_t bytes, uint64_t at, uint64_t end, uint32_t entry)
-{
-    set_number(t->parts, at / SIM_USE_LINE, entry);
-    while (at < end) {
-        const bool whole = at % SIM_USE_WORD == 0 && end - at >= SIM_USE_WORD;
-        set_number(whole ? numbers_of(&t->words, words_of(bytes)) : numbers_of(&t->bytes, bytes),
-                   whole ? at / SIM_USE_WORD : at, entry);
-        at += whole ? SIM_USE_WORD : 1;
-    }
-}
-
-static void set_uses(UseTable *t, size_t bytes, uint64_t first, uint64_t end, uint32_t entry)
-{
-    for (uint64_t at = first, next; at < end; at = next) {
-        const uint64_t line = at / SIM_USE_LINE, line_end = (line + 1) * SIM_USE_LINE;
-        next = line_end < end ? line_end : end;
-        if (at % SIM_USE_LINE == 0 && (next == line_end || next == bytes))
-            set_number(t->lines, line, entry);
-        else
-            set_part(t, bytes, at, next, entry);
-    }
-}
-
 void sim_begin_uses(Allocation *a)
 {
     const bool with_host = sim_in_shared_range((const void *)(uintptr_t)a->address);
     if (!sim_checker_enabled() || uses_of(a) || a->kind == PARAMETER_MEMORY || a->kind == HEAP_MEMORY ||
-        !(with_host || sim_has_streams()))
+        !(with_host || sim_ops_may_overlap()))
         return;
     Uses *u = calloc(1, sizeof *u);
     if (!u)
@@ -124,8 +41,10 @@ void sim_begin_uses(Allocation *a)
     *u = (Uses){.address = a->address, .bytes = a->bytes};
     if (with_host)
         sim_begin_page_protection(u);
-    allocate_table(&u->read, a->bytes);
-    allocate_table(&u->written, a->bytes);
+    sim_allocate_table(&u->read, a->bytes);
+    sim_allocate_table(&u->written, a->bytes);
+    if (sim_expects_early_launches())
+        sim_allocate_late_tables(u);
     a->check->uses = u;
     a->records_uses = true;
 }
@@ -150,8 +69,10 @@ void sim_end_uses(Allocation *a)
     remove_from_lists(u);
     sim_drop_pending(u);
     sim_end_page_protection(u);
-    free_table(&u->read, u->bytes);
-    free_table(&u->written, u->bytes);
+    sim_free_table(&u->read, u->bytes);
+    sim_free_table(&u->written, u->bytes);
+    sim_free_table(&u->late_read, u->bytes);
+    sim_free_table(&u->late_written, u->bytes);
     free(u);
     a->check->uses = NULL;
     a->records_uses = false;
@@ -166,6 +87,9 @@ typedef struct Conflict { // a conflict of the current operation with an earlier
     EarlierUse before;
     bool writes;
     uint64_t address;
+    bool is_early;          // only because the current operation may begin early
+    bool has_access;
+    FindingLocation access; // by a thread of the current operation, if has_access
 } Conflict;
 
 static Conflict conflicts[MAX_CONFLICTS];
@@ -175,6 +99,19 @@ static Lock conflict_lock;
 static bool is_ordered(uint32_t entry, UseKind kind)
 {
     return (kind & USE_ATOMIC && entry & ATOMIC_BIT) || sim_op_ordered(entry & NUMBER_MASK, sim_current_op());
+}
+
+static bool is_ordered_early(uint32_t entry, UseKind kind)
+{
+    return (kind & USE_ATOMIC && entry & ATOMIC_BIT) || sim_op_ordered_early(entry & NUMBER_MASK);
+}
+
+// As use_before, of a thread that has not waited for the previous kernel.
+static uint32_t late_use_before(const Uses *u, uint64_t at, UseKind kind, bool *writes)
+{
+    const uint32_t written = sim_last_use(&u->late_written, at), read = sim_last_use(&u->late_read, at);
+    *writes = !is_ordered_early(written, kind);
+    return *writes ? written & NUMBER_MASK : kind & USE_WRITES && !is_ordered_early(read, kind) ? read & NUMBER_MASK : 0;
 }
 
 // The earlier operation that conflicts with a use of a byte, or 0. Sets whether that operation wrote the byte.
@@ -188,7 +125,8 @@ static uint32_t use_before(const Uses *u, uint64_t at, UseKind kind, bool *write
 // The number of bytes, starting here, with the same last uses: the rest of the word, or 1 if single bytes are recorded.
 static size_t same_uses_from(const Uses *u, uint64_t at)
 {
-    return u->read.bytes || u->written.bytes ? 1 : SIM_USE_WORD - at % SIM_USE_WORD;
+    const bool has_bytes = u->read.bytes || u->written.bytes || u->late_read.bytes || u->late_written.bytes;
+    return has_bytes ? 1 : SIM_USE_WORD - at % SIM_USE_WORD;
 }
 
 static bool is_unordered(uint32_t entry)
@@ -201,13 +139,32 @@ static bool is_unordered_and_plain(uint32_t entry)
     return !is_ordered(entry, USE_ATOMIC);
 }
 
+static bool is_unordered_early(uint32_t entry)
+{
+    return !is_ordered_early(entry, USE_READS);
+}
+
+static bool is_unordered_early_and_plain(uint32_t entry)
+{
+    return !is_ordered_early(entry, USE_ATOMIC);
+}
+
+// True if the use is by a thread that has not waited for the previous kernel, and has to.
+static bool needs_wait(const Uses *u, uint64_t first, uint64_t end, UseKind kind)
+{
+    bool (*const conflicts_with)(uint32_t) = kind & USE_ATOMIC ? is_unordered_early_and_plain : is_unordered_early;
+    return kind & USE_EARLY && u->late_written.lines &&
+           (sim_any_use(&u->late_written, first, end, conflicts_with) ||
+            (kind & USE_WRITES && sim_any_use(&u->late_read, first, end, conflicts_with)));
+}
+
 bool sim_use_conflicts(const Allocation *a, uint64_t address, size_t bytes, UseKind kind)
 {
     const Uses *u = uses_of(a);
     const uint64_t first = address - u->address, end = first + bytes;
     bool (*const conflicts_with)(uint32_t) = kind & USE_ATOMIC ? is_unordered_and_plain : is_unordered;
     return u->freed_by || !is_ordered(u->allocated_by, USE_READS) || sim_any_use(&u->written, first, end, conflicts_with) ||
-           (kind & USE_WRITES && sim_any_use(&u->read, first, end, conflicts_with));
+           (kind & USE_WRITES && sim_any_use(&u->read, first, end, conflicts_with)) || needs_wait(u, first, end, kind);
 }
 
 static void add_conflict(Conflict new)
@@ -216,16 +173,16 @@ static void add_conflict(Conflict new)
     int k = 0;
     while (k < conflict_count &&
            (conflicts[k].earlier != new.earlier || conflicts[k].before != new.before ||
-            conflicts[k].writes != new.writes))
+            conflicts[k].writes != new.writes || conflicts[k].is_early != new.is_early))
         k++;
     if (k == conflict_count && k < MAX_CONFLICTS)
         conflicts[conflict_count++] = new;
     else if (k < conflict_count && new.address < conflicts[k].address) // independent of the number of host threads
-        conflicts[k].address = new.address;
+        conflicts[k] = new;
     sim_unlock(&conflict_lock);
 }
 
-void sim_note_conflict(const Allocation *a, uint64_t address, size_t bytes, UseKind kind)
+void sim_note_conflict(const Allocation *a, uint64_t address, size_t bytes, UseKind kind, const FindingLocation *access)
 {
     const Uses *u = uses_of(a);
     const uint64_t first = address - u->address;
@@ -233,17 +190,24 @@ void sim_note_conflict(const Allocation *a, uint64_t address, size_t bytes, UseK
     bool last_wrote = false;
     for (uint64_t at = first; at < first + bytes; at += same_uses_from(u, at)) {
         bool wrote;
-        const uint32_t earlier = use_before(u, at, kind, &wrote);
+        uint32_t earlier = use_before(u, at, kind, &wrote);
+        const bool early = !earlier && kind & USE_EARLY && u->late_written.lines;
+        if (early)
+            earlier = late_use_before(u, at, kind, &wrote);
         if (!earlier || (earlier == last && wrote == last_wrote))
             continue;
-        add_conflict((Conflict){earlier, wrote ? DID_WRITE : DID_READ, kind & USE_WRITES, u->address + at});
+        Conflict new = {.earlier = earlier, .before = wrote ? DID_WRITE : DID_READ, .writes = kind & USE_WRITES, .address = u->address + at,
+                        .is_early = early, .has_access = access != NULL};
+        if (access)
+            new.access = *access;
+        add_conflict(new);
         last = earlier;
         last_wrote = wrote;
     }
     if (!last && !is_ordered(u->allocated_by, USE_READS))
-        add_conflict((Conflict){u->allocated_by, DID_ALLOCATE, false, address});
+        add_conflict((Conflict){.earlier = u->allocated_by, .before = DID_ALLOCATE, .address = address});
     if (u->freed_by)
-        add_conflict((Conflict){u->freed_by, DID_FREE, false, address});
+        add_conflict((Conflict){.earlier = u->freed_by, .before = DID_FREE, .address = address});
 }
 
 // Adds the allocation to the list used_by_current.
@@ -260,10 +224,10 @@ void sim_note_use(const Allocation *a, uint64_t address, size_t bytes, UseKind k
     Uses *u = uses_of(a);
     const uint32_t op = sim_current_op(), entry = kind & USE_ATOMIC ? op | ATOMIC_BIT : op;
     const uint64_t first = address - u->address, end = first + bytes;
-    set_uses(kind & USE_WRITES ? &u->written : &u->read, u->bytes, first, end, entry);
+    sim_set_uses(kind & USE_WRITES ? &u->written : &u->read, u->bytes, first, end, entry);
     if (u->required_protection)
         sim_protect_after_op(u, first, end, kind & USE_WRITES);
-    set_number(kind & USE_WRITES ? &u->writer : &u->reader, 0, op);
+    sim_set_number(kind & USE_WRITES ? &u->writer : &u->reader, 0, op);
     if (sim_number_at(&u->listed_by, 0) != op && atomic_exchange(&u->listed_by, op) != op)
         add_to_used(u);
 }
@@ -286,6 +250,15 @@ static const char STAGED_HINT[] = "call cudaDeviceSynchronize() after the copy, 
                                   "note: a copy from pageable memory may return before its transfer has completed; a stream that was created with "
                                   "cudaStreamNonBlocking does not wait for it";
 
+static const char *early_hint(void)
+{
+    return sim_has_waited()
+               ? "call cudaGridDependencySynchronize() (griddepcontrol.wait) before this access, in its thread or before a barrier of its block\n"
+                 "note: the attribute cudaLaunchAttributeProgrammaticStreamSerialization lets the kernel begin before the earlier one has ended"
+               : "call cudaGridDependencySynchronize() (griddepcontrol.wait) before this access; no thread of the kernel calls it\n"
+                 "note: the attribute cudaLaunchAttributeProgrammaticStreamSerialization lets the kernel begin before the earlier one has ended";
+}
+
 static void report_conflicts(void)
 {
     char title[1000], hint[HINT_BYTES], current[300], earlier[300];
@@ -302,10 +275,11 @@ static void report_conflicts(void)
         if (c->before >= DID_ALLOCATE)
             uses_of(a)->allocated_by = uses_of(a)->freed_by = 0; // report it once
         const bool both_graph_nodes = sim_is_graph_node(sim_current_op()) && sim_is_graph_node(c->earlier);
-        const FindingLocation locations[] = {sim_op_location(c->earlier), sim_op_location(sim_current_op())};
+        const FindingLocation locations[] = {sim_op_location(c->earlier), c->is_early && c->has_access ? c->access : sim_op_location(sim_current_op())};
         const bool is_staged = sim_is_staged_copy(c->earlier);
         snprintf(hint, sizeof hint, "%s",
                  is_staged ? STAGED_HINT
+                 : c->is_early ? early_hint()
                  : both_graph_nodes ? "make one node depend on the other (in a capture: cudaEventRecord() and cudaStreamWaitEvent()), or one launch "
                          "wait for the other"
                        : "call cudaStreamWaitEvent() with an event of the first operation's stream, or synchronise between them");
@@ -319,13 +293,17 @@ static void report_conflicts(void)
 
 void sim_begin_op_uses(void)
 {
-    static bool all_recorded; // whether uses of allocations made before the first stream are recorded, too
+    // Whether uses of allocations made before the first stream are recorded, too, and late uses of those made before the first early launch.
+    static bool all_recorded, all_late_recorded;
     op_running = true;
-    if (all_recorded || !sim_has_streams())
-        return;
-    all_recorded = true;
-    for (Allocation *a = sim_allocation_above(0); a; a = sim_allocation_above(a->address))
+    const bool record_all = !all_recorded && sim_ops_may_overlap(), record_late = !all_late_recorded && sim_expects_early_launches();
+    for (Allocation *a = record_all || record_late ? sim_allocation_above(0) : NULL; a; a = sim_allocation_above(a->address)) {
         sim_begin_uses(a);
+        if (record_late && uses_of(a))
+            sim_allocate_late_tables(uses_of(a));
+    }
+    all_recorded |= record_all;
+    all_late_recorded |= record_late;
 }
 
 static void add_pending(Uses *u, uint32_t op, bool writes, PageSpan pages)
@@ -484,32 +462,53 @@ static bool is_used(const Warp *w, const Instr *i)
 
 // An atomic or volatile read of a value that another operation stored by an atomic or volatile access may synchronise with that
 // operation.
-static void sync_with_writer(const Warp *w, const Instr *i, uint64_t address)
+static void sync_with_writer(Warp *w, const Instr *i, uint64_t address)
 {
     const Uses *u = uses_of(w->last_allocation);
     const uint32_t entry = sim_last_use(&u->written, address - u->address);
-    if (!(entry & ATOMIC_BIT) || sim_op_ordered(entry & NUMBER_MASK, sim_current_op()) || !is_used(w, i))
+    const uint32_t op = entry & NUMBER_MASK;
+    const bool ordered = sim_op_ordered(op, sim_current_op()),
+               early = sim_is_early_launch() && !sim_op_ordered_early(op) && sim_both_have_device_fences(op);
+    if (!(entry & ATOMIC_BIT) || (ordered && !early) || !is_used(w, i))
         return;
     sim_wait_for_earlier_blocks(w->block);
-    sim_order_after(entry & NUMBER_MASK);
+    if (early)
+        sim_acquire_from_previous(w);
+    if (!ordered)
+        sim_order_after(op);
+}
+
+static void note_thread_conflict(Warp *w, const Instr *i, const Access *access, int lane, size_t bytes, UseKind kind)
+{
+    char text[60];
+    snprintf(text, sizeof text, "%zu-byte %s", access->bytes, access->kind == ACCESS_ATOMIC ? "atomic update" : kind & USE_WRITES ? "write" : "read");
+    sim_wait_for_earlier_blocks(w->block); // not from a speculative run
+    const FindingLocation location =
+        sim_location_of(w->block->launch, w->block->number, (uint32_t)(w->number * LANES + lane), i, text, kind & USE_WRITES ? OTHER_ROLE : READS);
+    sim_note_conflict(w->last_allocation, access->address[lane], bytes, kind, &location);
 }
 
 void sim_note_shared_use(Warp *w, const Instr *i, const Access *access, uint32_t mask)
 {
     const bool writes = access->kind != ACCESS_READ && access->kind != ACCESS_ASYNC_READ;
     const bool atomically = access->kind == ACCESS_ATOMIC || i->semantics != WEAK;
-    const UseKind kind = (writes ? USE_WRITES : USE_READS) | (atomically ? USE_ATOMIC : 0);
+    if (i->semantics >= RELEASE && i->scope >= DEVICE_SCOPE)
+        sim_release_writes(w->block);
     while (mask) {
-        const uint64_t address = access->address[__builtin_ctz(mask)];
+        const int lane = __builtin_ctz(mask);
+        const uint64_t address = access->address[lane];
         const size_t bytes = pop_consecutive(access, &mask);
         if (atomically && (!writes || access->kind == ACCESS_ATOMIC))
             sync_with_writer(w, i, address);
-        if (is_recorded(uses_of(w->last_allocation), address, bytes, kind))
+        const UseKind kind = (writes ? USE_WRITES : USE_READS) | (atomically ? USE_ATOMIC : 0) | sim_dependency_bits(w);
+        if (!(kind & (USE_EARLY | USE_LATE)) && is_recorded(uses_of(w->last_allocation), address, bytes, kind))
             continue;
-        if (sim_use_conflicts(w->last_allocation, address, bytes, kind)) {
-            sim_wait_for_earlier_blocks(w->block); // not from a speculative run
-            sim_note_conflict(w->last_allocation, address, bytes, kind);
-        }
+        if (sim_use_conflicts(w->last_allocation, address, bytes, kind))
+            note_thread_conflict(w, i, access, lane, bytes, kind);
         sim_note_use(w->last_allocation, address, bytes, kind);
+        if (kind & USE_LATE)
+            sim_note_late_use(w->last_allocation, address, bytes, kind);
+        else if (writes && sim_expects_early_launches())
+            sim_note_unreleased(w, w->last_allocation, address, bytes, kind & (USE_WRITES | USE_ATOMIC));
     }
 }

@@ -2,20 +2,28 @@
 #ifndef MEMORY_USES_H
 #define MEMORY_USES_H
 
+#include "checker/findings.h"
 #include "machine/block.h"
 
 // Starts recording the uses of an allocation, if several streams or the host may use it. Recording ends when it is freed.
 void sim_begin_uses(Allocation *a);
 void sim_end_uses(Allocation *a);
 
-typedef enum UseKind { USE_READS = 0, USE_WRITES = 1, USE_ATOMIC = 2 } UseKind; // bits
+typedef enum UseKind { // bits; the last two are of programmatic dependent launch (dependent_launches.h)
+    USE_READS = 0,
+    USE_WRITES = 1,
+    USE_ATOMIC = 2,
+    USE_EARLY = 4, // before the thread has waited for the previous kernel
+    USE_LATE = 8   // after the warp has let dependent kernels begin
+} UseKind;
 
 // The next three require an allocation with records_uses. The threads of a kernel may call them concurrently.
 // Records that the current operation uses the bytes.
 void sim_note_use(const Allocation *a, uint64_t address, size_t bytes, UseKind kind);
 // True if a use by the current operation conflicts with an earlier operation that may not have completed.
 bool sim_use_conflicts(const Allocation *a, uint64_t address, size_t bytes, UseKind kind);
-void sim_note_conflict(const Allocation *a, uint64_t address, size_t bytes, UseKind kind);
+// `access`: the location of an access by a thread, or NULL.
+void sim_note_conflict(const Allocation *a, uint64_t address, size_t bytes, UseKind kind, const FindingLocation *access);
 
 // Lanes of a warp access w->last_allocation.
 void sim_note_shared_use(Warp *w, const Instr *i, const Access *access, uint32_t mask);

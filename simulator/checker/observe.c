@@ -1,6 +1,7 @@
 // observe.c: connects the events that the machine and the runtime report with the parts of the checker.
 #include "checker/allocation_check.h"
 #include "checker/block_check.h"
+#include "checker/dependent_launches.h"
 #include "checker/undefined_copies.h"
 #include "checker/dynamic_parallelism.h"
 #include "checker/host_checks.h"
@@ -58,6 +59,8 @@ static bool make_block(Block *b)
 static void free_block(Block *b)
 {
     BlockCheck *check = b->check;
+    sim_end_dependencies(b);
+    free(check->unreleased_writes);
     sim_free_block_clocks(b);
     free(check->generic_writes);
     free(check->cluster_accesses);
@@ -73,12 +76,20 @@ static void begin_block(Block *b)
     sim_start_block_clocks(b);
     sim_start_generic_writes(b);
     sim_start_cluster_accesses(b);
+    sim_begin_dependencies(b);
 }
 
 static void complete_barrier(Block *b, const Barrier *barrier)
 {
     sim_check_barrier_divergence(b, barrier);
     sim_order_block(b);
+    sim_share_dependencies(b);
+}
+
+static void acquire(Warp *w, uint32_t mask, uint64_t key)
+{
+    sim_acquire_at_barrier(w, mask, key);
+    sim_acquire_wait(w);
 }
 
 static void begin_allocation(Allocation *a)
@@ -132,6 +143,10 @@ static void fence(Warp *w, const Instr *i, uint32_t mask, FenceKind kind)
         sim_note_init_fence(w, i, mask);
     else
         sim_order_by_fence(w, i, mask);
+    if (kind == MEMORY_FENCE)
+        sim_acquire_wait(w);
+    if (kind == MEMORY_FENCE && i->scope >= DEVICE_SCOPE)
+        sim_release_writes(w->block);
 }
 
 static void end_instruction(Warp *w, const Instr *i, uint32_t mask)
@@ -158,10 +173,11 @@ static void observe_machine(void)
         .extend_local = sim_extend_local_written,
         .complete_barrier = complete_barrier,
         .arrive = sim_sync_release,
-        .acquire = sim_acquire_at_barrier,
+        .acquire = acquire,
         .arrive_after_copy = sim_order_copy,
         .warp_barrier = sim_order_lanes,
         .fence = fence,
+        .control_dependents = sim_control_dependents,
         .exit_lanes = sim_note_exits,
         .access = sim_check_access,
         .access_local = sim_check_local,

@@ -23,6 +23,8 @@ typedef struct StreamClock {
     unsigned long long stream;
     uint32_t begun; // number of operations begun
     VectorClock clock; // operations that complete before the next one of this timeline begins
+    VectorClock early_clock; // of these, those that complete before the next one can begin early; only if early launches are expected
+    uint32_t last_op;  // the last operation, if neither an event nor a new owner of the timeline has come after it; or 0
 } StreamClock;
 
 typedef struct Op {
@@ -34,7 +36,7 @@ typedef struct Op {
 } Op;
 
 static StreamClock *timelines;
-static bool has_streams;
+static bool has_streams, expects_early_launches;
 static size_t timeline_count;
 static VectorClock host_clock; // operations for which the host has waited
 
@@ -43,6 +45,9 @@ static size_t op_count = 1, op_capacity;
 // Operations that had completed when the current one began, or with which it has synchronised since. Threads of the kernel may read it
 // while the earliest running block adds to it. It has capacity for all timelines, so it is not reallocated meanwhile.
 static VectorClock completed_before_current;
+// Those of them that had completed when it could begin early, and the operation before it in its timeline (StreamClock.last_op).
+static VectorClock completed_before_early;
+static uint32_t op_before_current;
 
 // ---- Clocks
 
@@ -106,6 +111,7 @@ uint32_t sim_new_timeline(TimelineKind kind, int device, unsigned long long stre
     timelines[index].in_use = true;
     timelines[index].is_of_node = false;
     timelines[index].stream = stream;
+    timelines[index].last_op = 0;
     return (uint32_t)index;
 }
 
@@ -116,9 +122,9 @@ uint32_t sim_fork_timeline(uint32_t outer)
     return timeline;
 }
 
-bool sim_has_streams(void)
+bool sim_ops_may_overlap(void)
 {
-    return has_streams;
+    return has_streams || expects_early_launches;
 }
 
 void sim_end_timeline(uint32_t timeline)
@@ -126,28 +132,41 @@ void sim_end_timeline(uint32_t timeline)
     timelines[timeline].in_use = false;
 }
 
-// Joins the clocks of all that the timeline's next operation implicitly waits for. This is the host and, except for non-blocking
-// streams, the legacy default stream of its device. The legacy default stream itself waits for the device's blocking streams.
-static void join_implicit_waits(StreamClock *t)
+// Joins `clock` with the clocks of all that the timeline's next operation implicitly waits for. This is the host and, except for
+// non-blocking streams, the legacy default stream of its device. The legacy default stream itself waits for the device's blocking streams.
+static void join_implicit_waits(const StreamClock *t, VectorClock *clock)
 {
-    join_clock(&t->clock, &host_clock);
+    join_clock(clock, &host_clock);
     for (size_t k = 0; k < timeline_count && t->kind != NON_BLOCKING_TIMELINE; k++) {
         const StreamClock *other = &timelines[k];
         const bool waits =
             t->kind == LEGACY_TIMELINE ? other->kind == BLOCKING_TIMELINE : other->kind == LEGACY_TIMELINE;
         if (waits && other->device == t->device)
-            join_clock(&t->clock, &other->clock);
+            join_clock(clock, &other->clock);
     }
 }
 
 // ---- Operations
 
+// The timeline begins its next operation, whose completed_before_current is set.
+static void note_op_before(StreamClock *t)
+{
+    op_before_current = t->last_op;
+    t->last_op = (uint32_t)op_count;
+    if (!expects_early_launches)
+        return;
+    join_implicit_waits(t, &t->early_clock);
+    copy_clock(&completed_before_early, &t->early_clock);
+    copy_clock(&t->early_clock, &completed_before_current);
+}
+
 uint32_t sim_begin_op(uint32_t timeline, const char *call, const void *return_address)
 {
     StreamClock *t = &timelines[timeline];
-    join_implicit_waits(t);
+    join_implicit_waits(t, &t->clock);
     copy_clock(&completed_before_current, &t->clock);
     grow_clock(&completed_before_current, timeline_count);
+    note_op_before(t);
     grow_clock(&t->clock, timeline_count);
     t->clock.completed[timeline] = ++t->begun;
     if (op_count >= op_capacity) {
@@ -198,13 +217,45 @@ bool sim_op_ordered(uint32_t a, uint32_t b)
     return a == 0 || a >= b || b != sim_current_op() || clock_covers(&completed_before_current, a);
 }
 
+bool sim_both_have_device_fences(uint32_t op)
+{
+    return ops[op].has_device_fences && ops[sim_current_op()].has_device_fences;
+}
+
 void sim_order_after(uint32_t op)
 {
-    const Op *other = &ops[op];
-    if (!other->has_device_fences || !ops[sim_current_op()].has_device_fences)
+    if (!sim_both_have_device_fences(op))
         return;
-    join_clock(&completed_before_current, &timelines[other->timeline].clock);
+    join_clock(&completed_before_current, &timelines[ops[op].timeline].clock);
     join_clock(&timelines[sim_current_timeline()].clock, &completed_before_current);
+}
+
+// ---- Early operations
+
+void sim_expect_early_launches(void)
+{
+    expects_early_launches = true;
+}
+
+bool sim_expects_early_launches(void)
+{
+    return expects_early_launches;
+}
+
+bool sim_begin_early_op(void)
+{
+    return expects_early_launches && op_before_current != 0 && ops[op_before_current].kernel != NULL;
+}
+
+void sim_end_early_op(bool waited)
+{
+    if (!waited)
+        copy_clock(&timelines[sim_current_timeline()].early_clock, &completed_before_early);
+}
+
+bool sim_op_ordered_early(uint32_t a)
+{
+    return a == 0 || a >= sim_current_op() || clock_covers(&completed_before_early, a);
 }
 
 bool sim_host_has_awaited(uint32_t op)
@@ -246,7 +297,7 @@ FindingLocation sim_op_location(uint32_t op)
 
 void sim_host_awaits_timeline(uint32_t timeline)
 {
-    join_implicit_waits(&timelines[timeline]);
+    join_implicit_waits(&timelines[timeline], &timelines[timeline].clock);
     join_clock(&host_clock, &timelines[timeline].clock);
 }
 
@@ -264,11 +315,13 @@ void sim_host_awaits_event(const VectorClock *event)
 
 void sim_record_event(VectorClock *event, uint32_t timeline)
 {
-    join_implicit_waits(&timelines[timeline]);
+    join_implicit_waits(&timelines[timeline], &timelines[timeline].clock);
     copy_clock(event, &timelines[timeline].clock);
+    timelines[timeline].last_op = 0;
 }
 
 void sim_await_event(uint32_t timeline, const VectorClock *event)
 {
     join_clock(&timelines[timeline].clock, event);
+    timelines[timeline].last_op = 0;
 }

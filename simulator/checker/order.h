@@ -1,6 +1,7 @@
 // order.h: which operations of streams are certain to have completed when another one begins (see order.c).
 //
-// The caller holds the lock of calls.h. The threads of a kernel may also call sim_op_ordered, and sim_order_after as described there.
+// The caller holds the lock of calls.h. The threads of a kernel may also call sim_op_ordered, sim_op_ordered_early,
+// sim_both_have_device_fences, and sim_order_after as described there.
 #ifndef ORDER_H
 #define ORDER_H
 
@@ -27,7 +28,24 @@ uint32_t sim_new_timeline(TimelineKind kind, int device, unsigned long long stre
 // Makes the timeline of a node of a graph that is launched in stream or node `outer`. Its clock is empty.
 uint32_t sim_fork_timeline(uint32_t outer);
 void sim_end_timeline(uint32_t timeline);
-bool sim_has_streams(void); // whether the program has created a stream
+bool sim_ops_may_overlap(void); // whether the program has created a stream, or may launch dependent kernels early
+
+// ---- Programmatic dependent launch: a kernel may begin before the previous kernel of its stream has ended
+
+// The program contains griddepcontrol, or uses the launch attribute cudaLaunchAttributeProgrammaticStreamSerialization.
+void sim_expect_early_launches(void);
+bool sim_expects_early_launches(void);
+// The current operation, a kernel with that attribute, begins. True if its threads may run before its stream has completed the operation
+// before: if that is a kernel, and the stream has neither recorded nor awaited an event since.
+bool sim_begin_early_op(void);
+// The current operation, which has begun early, has ended. `waited`: its own dependents can only have begun after the kernel before it.
+void sim_end_early_op(bool waited);
+// True if operation a was certain to have completed when the first threads of the current operation, which has begun early, could run.
+bool sim_op_ordered_early(uint32_t a);
+// True if the kernels `op` and the current operation may synchronise by fences of device scope.
+bool sim_both_have_device_fences(uint32_t op);
+
+// ----
 
 // Begins the next operation of a timeline (a launch, a copy, a memset) and returns its number, which is greater than 0. `call`: name of
 // the API function, with static storage; `return_address`: the return address of the call in the host program, or NULL.

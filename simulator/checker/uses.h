@@ -42,6 +42,7 @@ typedef struct Uses { // uses of an allocation; guarded by the lock of lock.c, e
     uint64_t address;
     size_t bytes;
     UseTable read, written;
+    UseTable late_read, late_written; // uses for which dependents must wait (sim_note_late_use); without tables if none are expected
     atomic_uint reader, writer;     // the last operations that read or wrote any of its bytes
     uint32_t allocated_by;          // the operation that allocated it in stream order, or 0
     uint32_t freed_by;              // the node of a graph that freed it, until a node allocates it again; or 0
@@ -107,6 +108,18 @@ static inline bool sim_any_use(const UseTable *t, uint64_t first, uint64_t end, 
     }
     return false;
 }
+
+// ---- use_tables.c
+
+void sim_allocate_table(UseTable *t, size_t bytes);
+void sim_free_table(UseTable *t, size_t bytes);
+// Stores an entry, but does not replace a plain use by the same operation, which conflicts with more operations than an atomic use.
+void sim_set_number(atomic_uint *numbers, uint64_t at, uint32_t entry);
+// Stores an entry for bytes [first, end) of an allocation of this size. The threads of a kernel may call this concurrently.
+void sim_set_uses(UseTable *t, size_t bytes, uint64_t first, uint64_t end, uint32_t entry);
+void sim_allocate_late_tables(Uses *u); // unless it has them
+// Records that dependents of the current operation, a kernel, must wait before they access the bytes in a conflicting way.
+void sim_note_late_use(const Allocation *a, uint64_t address, size_t bytes, UseKind kind);
 
 // ---- host_pages.c
 

@@ -50,6 +50,7 @@ typedef struct Observer {
     void (*arrive_after_copy)(Warp *w, int lane, uint64_t key);
     void (*warp_barrier)(Warp *w, uint32_t mask); // at __syncwarp
     void (*fence)(Warp *w, const Instr *i, uint32_t mask, FenceKind kind);
+    void (*control_dependents)(Warp *w, bool waits); // griddepcontrol.wait; otherwise griddepcontrol.launch_dependents
     void (*exit_lanes)(Warp *w, const WarpSplit *p, uint32_t mask); // p->pc is past the lanes' last instruction
 
     // Called after address translation, before the bytes are read or written. `owner`: the block whose shared memory is

@@ -77,7 +77,7 @@ static const char *find_rejection(void *context, const char *name, const HostSha
     for (const Variable *v = f->params; v && count < MAX_KERNEL_ARGUMENTS; v = v->next)
         arguments[count++] = placeholder;
     const cudaError_t error = sim_check_launch(&(KernelLaunch){kernel, f, dim3_of(shape->grid), dim3_of(shape->block), shape->dynamic_shared_bytes, arguments,
-                                                               shape->is_cooperative, dim3_of(shape->cluster)});
+                                                               shape->is_cooperative, dim3_of(shape->cluster), false});
     return error ? sim_last_rejection() : NULL;
 }
 

@@ -197,3 +197,17 @@ void sim_fence_proxy(Warp *w, const Instr *i, uint32_t mask)
 {
     report_fence(w, i, mask, PROXY_FENCE);
 }
+
+void sim_wait_for_prerequisites(Warp *w, const Instr *i, uint32_t mask)
+{
+    (void)i, (void)mask;
+    if (is_block_checked(w->block))
+        sim_observer.control_dependents(w, true);
+}
+
+void sim_launch_dependents(Warp *w, const Instr *i, uint32_t mask)
+{
+    (void)i, (void)mask;
+    if (is_block_checked(w->block))
+        sim_observer.control_dependents(w, false);
+}

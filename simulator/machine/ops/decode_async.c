@@ -168,7 +168,8 @@ static const Instruction ROWS[] = {
     {"cp async bulk global shared::cta bulk_group {L2::cache_hint}", .decode = decode_bulk_copy, BULK},
     {"cp async bulk commit_group", .decode = decode_no_operands, .run = sim_commit_bulk},
     {"cp async bulk wait_group {read}", .decode = decode_await_copies, .run = sim_await_bulk, .kind = AWAIT_BULK},
-    {"griddepcontrol wait|launch_dependents", .decode = decode_no_operands}, // kernels run one after another
+    {"griddepcontrol wait", .decode = decode_no_operands, .run = sim_wait_for_prerequisites},
+    {"griddepcontrol launch_dependents", .decode = decode_no_operands, .run = sim_launch_dependents},
 };
 
 INSTRUCTION_LIST(sim_async_instructions, "Asynchronous copies and their barriers", ROWS)

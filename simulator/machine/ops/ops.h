@@ -40,6 +40,8 @@ Handler sim_load, sim_store, sim_load_kernel_param, sim_load_argument, sim_store
     sim_commit_copies, sim_await_copies, sim_await_all_copies;
 // Fences: membar/fence, fence.mbarrier_init, fence.proxy.
 Handler sim_fence, sim_fence_mbarrier_init, sim_fence_proxy;
+// griddepcontrol: no effect, since the kernels of a stream run one after the other, but the observer is informed.
+Handler sim_wait_for_prerequisites, sim_launch_dependents;
 // Discards the warp's pending cp.async copies.
 void sim_discard_copies(Warp *w);
 

@@ -135,7 +135,7 @@ static _Thread_local const void *graph_call_site; // return address of the curre
 // Checks the launch again, because limits may have changed since the node was added.
 static cudaError_t run_kernel(const KernelParams *k)
 {
-    KernelLaunch launch = {NULL, NULL, k->grid, k->block, k->dynamic_shared_bytes, k->arguments, k->is_cooperative, {0, 0, 0}};
+    KernelLaunch launch = {NULL, NULL, k->grid, k->block, k->dynamic_shared_bytes, k->arguments, k->is_cooperative, {0, 0, 0}, false};
     sim_note_launch_attempt();
     cudaError_t error = sim_find_kernel(k->host_function, &launch.kernel, &launch.function);
     if (!error)

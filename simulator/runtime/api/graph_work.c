@@ -42,7 +42,7 @@ static cudaError_t copy_kernel_params(KernelParams *to, const KernelParams *from
         arguments = unpacked;
     }
     if (!error)
-        error = sim_check_launch(&(KernelLaunch){kernel, f, from->grid, from->block, from->dynamic_shared_bytes, arguments, from->is_cooperative, {0, 0, 0}});
+        error = sim_check_launch(&(KernelLaunch){kernel, f, from->grid, from->block, from->dynamic_shared_bytes, arguments, from->is_cooperative, {0, 0, 0}, false});
     if (error)
         return error;
     *to = *from;

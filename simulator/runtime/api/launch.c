@@ -12,6 +12,7 @@ typedef struct Configuration {
     size_t dynamic_shared_bytes;
     cudaStream_t stream;
     dim3 cluster;          // x == 0: use the kernel's __cluster_dims__, if any
+    bool is_dependent;     // cudaLaunchAttributeProgrammaticStreamSerialization
     const void *call_site; // return address
 } Configuration;
 
@@ -26,7 +27,7 @@ API unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t dynamic_s
 {
     REQUIRE(depth < MAX_NESTED_LAUNCHES, cudaErrorLaunchOutOfResources);
     configurations[depth++] =
-        (Configuration){grid, block, dynamic_shared_bytes, stream, {0, 0, 0}, __builtin_return_address(0)};
+        (Configuration){grid, block, dynamic_shared_bytes, stream, {0, 0, 0}, false, __builtin_return_address(0)};
     return 0;
 }
 
@@ -118,7 +119,7 @@ static cudaError_t launch_kernel(const void *host_stub, const Configuration *c, 
     BEGIN_CALL();
     sim_note_launch_attempt();
     cudaError_t error = sim_find_kernel(host_stub, &kernel, &f);
-    const KernelLaunch launch = {kernel, f, c->grid, c->block, c->dynamic_shared_bytes, arguments, is_cooperative, c->cluster};
+    const KernelLaunch launch = {kernel, f, c->grid, c->block, c->dynamic_shared_bytes, arguments, is_cooperative, c->cluster, c->is_dependent};
     if (!error)
         error = sim_check_launch(&launch);
     if (!error && !is_stream_of_device(c->stream))
@@ -128,6 +129,8 @@ static cudaError_t launch_kernel(const void *host_stub, const Configuration *c, 
         return sim_record_error(error);
     }
     sim_note_accepted_launch(kernel);
+    if (c->is_dependent)
+        sim_expect_early_launches();
     CAPTURE(c->stream, &(NodeParams){cudaGraphNodeTypeKernel,
                                .kernel = {host_stub, c->grid, c->block, c->dynamic_shared_bytes, is_cooperative, arguments, NULL}});
     sim_set_sticky_error(sim_run_kernel(&launch, call_site));
@@ -137,7 +140,7 @@ static cudaError_t launch_kernel(const void *host_stub, const Configuration *c, 
 API cudaError_t cudaLaunchKernel(const void *host_stub, dim3 grid, dim3 block, void **arguments, size_t dynamic_shared_bytes,
                                  cudaStream_t stream)
 {
-    const Configuration c = {grid, block, dynamic_shared_bytes, stream, {0, 0, 0}, __builtin_return_address(0)};
+    const Configuration c = {grid, block, dynamic_shared_bytes, stream, {0, 0, 0}, false, __builtin_return_address(0)};
     return launch_kernel(host_stub, &c, arguments, false);
 }
 
@@ -193,16 +196,18 @@ static cudaError_t check_cluster_capture(cudaStream_t stream, dim3 cluster)
 
 API cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *host_stub, void **arguments)
 {
-    bool is_cooperative = false;
+    bool is_cooperative = false, is_dependent = false;
     dim3 cluster = {0, 0, 0};
     REQUIRE(config && (config->attrs || config->numAttrs == 0), cudaErrorInvalidValue);
     for (unsigned k = 0; k < config->numAttrs; k++) {
         const cudaError_t error = sim_check_attribute(&config->attrs[k], &is_cooperative, &cluster);
         if (error)
             return sim_record_error(error);
+        if (config->attrs[k].id == cudaLaunchAttributeProgrammaticStreamSerialization)
+            is_dependent = config->attrs[k].val.programmaticStreamSerializationAllowed != 0;
     }
     RETURN_IF_ERROR(check_cluster_capture(config->stream, cluster));
-    const Configuration c = {config->gridDim, config->blockDim, config->dynamicSmemBytes, config->stream, cluster,
+    const Configuration c = {config->gridDim, config->blockDim, config->dynamicSmemBytes, config->stream, cluster, is_dependent,
                              __builtin_return_address(0)};
     return launch_kernel(host_stub, &c, arguments, is_cooperative);
 }
@@ -210,7 +215,7 @@ API cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void
 API cudaError_t cudaLaunchCooperativeKernel(const void *host_stub, dim3 grid, dim3 block, void **arguments, size_t bytes,
                                             cudaStream_t stream)
 {
-    const Configuration c = {grid, block, bytes, stream, {0, 0, 0}, __builtin_return_address(0)};
+    const Configuration c = {grid, block, bytes, stream, {0, 0, 0}, false, __builtin_return_address(0)};
     return launch_kernel(host_stub, &c, arguments, true);
 }
 

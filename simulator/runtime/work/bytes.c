@@ -22,7 +22,7 @@ static void report_use(const void *pointer, size_t bytes, UseKind kind)
     if (!a || !a->records_uses || address - a->address >= a->bytes)
         return;
     if (sim_use_conflicts(a, address, bytes, kind))
-        sim_note_conflict(a, address, bytes, kind);
+        sim_note_conflict(a, address, bytes, kind, NULL);
     sim_note_use(a, address, bytes, kind);
 }
 

@@ -1,5 +1,6 @@
 // module.c: loads modules: parses and links PTX, and allocates and initialises variables.
 #include "runtime/work/module.h"
+#include "checker/order.h"
 #include "machine/ops/instructions.h"
 #include "runtime/work/conditions.h"
 #include "runtime/work/device_runtime.h"
@@ -118,6 +119,9 @@ void sim_make_executable(Module *m)
 
 Module *sim_load_ptx(const char *const *ptx, int count, const Module *first)
 {
+    for (int k = 0; k < count; k++)
+        if (strstr(ptx[k], "griddepcontrol"))
+            sim_expect_early_launches();
     Module *m = sim_parse(ptx[0]);
     m->first = first;
     for (int k = 1; k < count && !m->error[0]; k++)

@@ -102,6 +102,7 @@ typedef struct KernelLaunch { // valid during a call; the caller owns the argume
     void **arguments;
     bool is_cooperative;
     dim3 cluster; // 0: the kernel's __cluster_dims__, or none
+    bool is_dependent; // it may begin before the previous kernel of its stream has ended
 } KernelLaunch;
 
 // Runs the kernel to its end. `call_site`: the return address of the call, or NULL (sim_name_op).
