@@ -46,8 +46,8 @@ class Dim3(ctypes.Structure):
     _fields_ = [("x", ctypes.c_uint), ("y", ctypes.c_uint), ("z", ctypes.c_uint)]
 
 
-COOPERATIVE, CLUSTER_DIMENSION = 2, 4  # cudaLaunchAttributeID
-COOPERATIVE_FLAG, OTHER_ATTRIBUTE_FLAG = 1, 2  # of a launch, as in check_program.c
+COOPERATIVE, CLUSTER_DIMENSION, PROGRAMMATIC_STREAM_SERIALIZATION = 2, 4, 6  # cudaLaunchAttributeID
+COOPERATIVE_FLAG, OTHER_ATTRIBUTE_FLAG, DEPENDENT_FLAG = 1, 2, 4  # of a launch, as in check_program.c
 
 
 class Attribute(ctypes.Structure):  # cudaLaunchAttribute, and of its 64 bytes for a value the first three words
@@ -62,8 +62,9 @@ class Configuration(ctypes.Structure):  # cudaLaunchConfig_t
 def configuration(numbers: Sequence[int]) -> Configuration:
     """The launch that a question's numbers describe: the kernel, grid, block, dynamic bytes, flags, and the cluster (0: none)."""
     grid, block, cluster = (Dim3(*(side & 0xffffffff for side in numbers[k:k + 3])) for k in (1, 4, 9))
-    attributes = (Attribute * 2)(Attribute(COOPERATIVE, 0, Dim3(numbers[8] & COOPERATIVE_FLAG)), Attribute(CLUSTER_DIMENSION, 0, cluster))
-    return Configuration(grid, block, numbers[7], None, attributes, 2 if any(numbers[9:]) else 1)
+    attributes = (Attribute * 3)(Attribute(COOPERATIVE, 0, Dim3(numbers[8] & COOPERATIVE_FLAG)),
+                                 Attribute(PROGRAMMATIC_STREAM_SERIALIZATION, 0, Dim3(numbers[8] & DEPENDENT_FLAG)), Attribute(CLUSTER_DIMENSION, 0, cluster))
+    return Configuration(grid, block, numbers[7], None, attributes, 3 if any(numbers[9:]) else 2)
 
 
 class Stream:
@@ -159,7 +160,7 @@ class Device:
         error = self.cuda.cudaLaunchKernelExC(ctypes.byref(configuration(numbers)), function, arguments) or self.cuda.cudaPeekAtLastError()
         self.launches += 1
         if numbers[8] & OTHER_ATTRIBUTE_FLAG:
-            self.unsupported = "its launches have other attributes than clusters and cooperation, such as programmatic stream serialisation, whose order is not checked"
+            self.unsupported = "its launches have other attributes than clusters, cooperation and programmatic stream serialisation, such as an event, whose order is not checked"
         if error:
             self.remember(f"a kernel failed, or was not launched: {self.cuda.cudaGetErrorString(error).decode()}")
         return error, (), b""

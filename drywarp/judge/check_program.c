@@ -217,7 +217,7 @@ API cudaError_t __cudaPopCallConfiguration(dim3 *grid, dim3 *block, size_t *dyna
     return cudaSuccess;
 }
 
-enum { COOPERATIVE = 1, OTHER_ATTRIBUTE = 2 }; // bits of a launch's flags
+enum { COOPERATIVE = 1, OTHER_ATTRIBUTE = 2, DEPENDENT = 4 }; // bits of a launch's flags
 
 static cudaError_t launch(const void *host, dim3 grid, dim3 block, void **arguments, size_t dynamic_bytes,
                           uint64_t flags, dim3 cluster)
@@ -264,6 +264,8 @@ static void read_attributes(const cudaLaunchConfig_t *config, uint64_t *flags, d
             *flags |= attribute->val.cooperative ? COOPERATIVE : 0;
         else if (attribute->id == cudaLaunchAttributeClusterDimension)
             *cluster = (dim3){attribute->val.clusterDim.x, attribute->val.clusterDim.y, attribute->val.clusterDim.z};
+        else if (attribute->id == cudaLaunchAttributeProgrammaticStreamSerialization)
+            *flags |= attribute->val.programmaticStreamSerializationAllowed ? DEPENDENT : 0;
         else if (attribute->id != cudaLaunchAttributeIgnore)
             *flags |= OTHER_ATTRIBUTE;
     }

@@ -425,6 +425,7 @@ __global__ void sum(const float *in, float *out, long long n)
     *out = total;
 }
 __global__ void repeat(const float *from, float *out) { *out = *from; }
+__global__ void repeat_after_sum(const float *from, float *out) { cudaGridDependencySynchronize(); *out = *from; }
 static long long partial_count(long long) { return 1; }
 static void launch(const float *in, float *out, long long n)
 {
@@ -458,14 +459,17 @@ OVERLAPPED = """cudaLaunchAttribute attribute = {};
     config.numAttrs = 1;
     int clusters;
     cudaOccupancyMaxActiveClusters(&clusters, sum, &config);
+    cudaGetLastError(); // a grid without clusters has none
     sum<<<1, 1>>>(in, out, n);
     cudaLaunchKernelEx(&config, repeat, (const float *)out, out); // may start before the sum is there"""
+WAITS = OVERLAPPED.replace("repeat,", "repeat_after_sum,")
 
 
-@pytest.mark.parametrize("adds, verdict", [("sum<<<1, 1>>>(in, out, n);", "passed"), (KEEPS, "wrong"), (STREAMS, "does not build"), (OVERLAPPED, "not judged")],
-                         ids=["honest", "keeps results", "streams", "overlapped"])
+@pytest.mark.parametrize("adds, verdict", [("sum<<<1, 1>>>(in, out, n);", "passed"), (KEEPS, "wrong"), (STREAMS, "does not build"), (OVERLAPPED, "findings"), (WAITS, "passed")],
+                         ids=["honest", "keeps results", "streams", "overlapped", "waits"])
 def test_shortcuts_of_a_sum(tmp_path, adds, verdict):
-    """Broken: a sum passes that keeps the result of an array by its address, or whose kernels run in unordered streams, or overlap (programmatic launch)."""
+    """Broken: a sum passes that keeps the result of an array by its address, or whose kernels run in unordered streams, or overlap (programmatic launch); or one whose second
+    kernel waits for the first is not judged."""
     few = dataclasses.replace(shapes.REDUCE, sizes=(1, 31, 33, 256), orders_at=((256,), (31,), (33,)), counted_at=256)
     answer, said = judged(tmp_path, SUM.replace("ADDS", adds), few)
     assert answer.verdict == verdict, said
