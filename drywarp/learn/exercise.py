@@ -17,6 +17,7 @@ FOLDER = ROOT / "exercises"
 KINDS = ("write", "fix", "optimise", "predict")
 HINTS = 3
 UNIT = 16  # data are whole sixteenths, so that float additions are exact in any order (docs/check.md)
+LARGE_ONES, LARGEST = 3, 1 << 13  # values of the judge's long arrays that have up to 13 bits, two more than half precision holds; most others are smaller
 EXACT = 1 << 23  # units that the numbers of an array are together at most: a float holds all whole numbers up to twice as many
 
 
@@ -67,7 +68,10 @@ _large_unit = 0  # if it is not 0, sixteenths() draws large multiples of 1 / _la
 def sixteenths(count: int) -> list[float]:
     """`count` random floats, none of them 0: whole sixteenths from -1 to 1; for the judge sometimes as large, and as fine, as their sum can be exact."""
     most, unit = (max(UNIT, EXACT // max(count, 1)), _large_unit) if _large_unit else (UNIT, UNIT)
-    return [random.choice((-1, 1)) * random.randint(1, most) / unit for _ in range(count)]
+    values = [random.choice((-1, 1)) * random.randint(1, most) / unit for _ in range(count)]
+    for k in random.sample(range(count), LARGE_ONES) if _large_unit and most < LARGEST else ():
+        values[k] = random.choice((-1, 1)) * random.randint(1, LARGEST) / unit
+    return values
 
 
 def distinct(count: int) -> list[float]:

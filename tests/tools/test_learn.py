@@ -99,6 +99,13 @@ def test_a_kernel_that_knows_the_sizes_does_not_pass():
     assert "is uninitialised" in judged(SECOND, SECOND.text("answer.cu").replace("i < n", f"i < n && ({known})")).wrong
 
 
+def test_long_arrays_need_single_precision():
+    """Broken: a kernel that copies the elements of a long array as half, which has 11 bits, solves an exercise."""
+    copy = next(task for task in exercises.every() if task.name == "23_four_at_once")
+    values = {value for _ in range(20) for value in copy.drawn(8192)["in"].before}
+    assert any(abs(value.as_integer_ratio()[0]).bit_length() > 11 for value in values)
+
+
 def test_two_sizes_are_unknown():
     """Broken: a random size may be one of those in exercise.py, and a kernel that knows those passes now and then."""
     for task in TASKS:
