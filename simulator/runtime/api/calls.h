@@ -82,7 +82,7 @@ void *sim_remove_handle(HandleKind kind, const void *handle); // returns the obj
 // Removes the current device's handles of this kind, and calls `destroy` for their objects.
 void sim_destroy_all_handles(HandleKind kind, void (*destroy)(void *object));
 
-// ---- streams.c
+// ---- operations.c
 
 // Work is synchronous, so a stream has properties but no queue. Owned by its handle; default streams have no handle and are never
 // freed. Guarded by the lock.
@@ -97,8 +97,7 @@ typedef struct Stream {
 // The stream of a handle, or the current device's default stream; NULL: invalid handle.
 Stream *sim_stream_of(cudaStream_t stream);
 #define REQUIRE_STREAM(stream) REQUIRE(sim_stream_of(stream), cudaErrorInvalidResourceHandle)
-void sim_destroy_all_streams(void); // destroys all events, too
-bool sim_is_shared_event(cudaEvent_t event); // created for interprocess use
+Stream *sim_new_stream(TimelineKind kind, unsigned flags, int priority); // of the current device; NULL: out of memory
 
 // An operation of a stream lasts from its declaration to the end of the scope. Operations do not nest: a call with an operation
 // must not call a function that begins another one.
@@ -117,6 +116,10 @@ void sim_end_operation(Operation *operation);
     SCOPED_OPERATION(sim_begin_operation((call), NULL, (is_blocking), (call_site)))
 #define DEFAULT_STREAM_OPERATION(is_blocking) DEFAULT_STREAM_OPERATION_FOR(__func__, (is_blocking), __builtin_return_address(0))
 
+// ---- streams.c
+
+void sim_destroy_all_streams(void); // destroys all events, too
+bool sim_is_shared_event(cudaEvent_t event); // created for interprocess use
 // Execute the event nodes of a graph.
 cudaError_t sim_record_in_graph(cudaEvent_t event);
 void sim_wait_in_graph(cudaEvent_t event);
@@ -126,15 +129,17 @@ void sim_wait_in_graph(cudaEvent_t event);
 Binary *sim_load_binary(const uint8_t *fat_binary); // ptx_count is 0 if it has no suitable PTX
 Binary *sim_load_text(const char *ptx);
 
-// ---- memory.c
+// ---- pool_memory.c
 
 cudaError_t sim_free_device_memory(void *pointer); // also of pools and graphs
+
+// ---- memory.c
+
 // The allocation of pinned or registered memory that contains the pointer, or NULL.
 const Allocation *sim_pinned_allocation_containing(const void *pointer);
 
 // ---- pools.c
 
-void sim_release_to_pool(const Allocation *a); // called before an allocation from a pool is freed
 void sim_destroy_all_pools(void);
 
 // ---- copies.c
@@ -147,8 +152,6 @@ cudaError_t sim_symbol_address(const void *symbol, size_t bytes, size_t offset, 
 // ---- launch.c
 
 cudaError_t sim_check_attribute(const cudaLaunchAttribute *attribute, bool *is_cooperative, dim3 *cluster);
-// Sets pointers to the arguments in a launch's `extra` buffer, at most max_count of them.
-cudaError_t sim_unpack_arguments(const Function *f, void **extra, void **arguments, size_t max_count);
 
 // ---- graphs.c, graph_runs.c
 

@@ -254,6 +254,20 @@ cudaError_t sim_symbol_address(const void *symbol, size_t bytes, size_t offset, 
     return cudaSuccess;
 }
 
+cudaError_t sim_make_symbol_copy(NodeParams *params, const void *symbol, bool to_symbol, const void *other, size_t bytes,
+                                 size_t offset, enum cudaMemcpyKind kind)
+{
+    char *address;
+    BEGIN_CALL();
+    const enum cudaMemcpyKind invalid_kind = to_symbol ? cudaMemcpyDeviceToHost : cudaMemcpyHostToDevice;
+    REQUIRE(kind != cudaMemcpyHostToHost && kind != invalid_kind, cudaErrorInvalidMemcpyDirection);
+    RETURN_IF_ERROR(sim_symbol_address(symbol, bytes, offset, &address));
+    *params = (NodeParams){cudaGraphNodeTypeMemcpy,
+                   .copy = to_symbol ? sim_make_2d_copy(address, bytes, other, bytes, bytes, 1, kind)
+                                     : sim_make_2d_copy((void *)(uintptr_t)other, bytes, address, bytes, bytes, 1, kind)};
+    return cudaSuccess;
+}
+
 API cudaError_t cudaMemcpyToSymbol(const void *symbol, const void *from, size_t bytes, size_t offset,
                                    enum cudaMemcpyKind kind)
 {

@@ -43,20 +43,6 @@ API cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t *node, cudaGraph_t grap
                &(NodeParams){cudaGraphNodeTypeMemcpy, .copy = sim_make_2d_copy(to, bytes, from, bytes, bytes, 1, kind)});
 }
 
-cudaError_t sim_make_symbol_copy(NodeParams *params, const void *symbol, bool to_symbol, const void *other, size_t bytes,
-                                 size_t offset, enum cudaMemcpyKind kind)
-{
-    char *address;
-    BEGIN_CALL();
-    const enum cudaMemcpyKind invalid_kind = to_symbol ? cudaMemcpyDeviceToHost : cudaMemcpyHostToDevice;
-    REQUIRE(kind != cudaMemcpyHostToHost && kind != invalid_kind, cudaErrorInvalidMemcpyDirection);
-    RETURN_IF_ERROR(sim_symbol_address(symbol, bytes, offset, &address));
-    *params = (NodeParams){cudaGraphNodeTypeMemcpy,
-                   .copy = to_symbol ? sim_make_2d_copy(address, bytes, other, bytes, bytes, 1, kind)
-                                     : sim_make_2d_copy((void *)(uintptr_t)other, bytes, address, bytes, bytes, 1, kind)};
-    return cudaSuccess;
-}
-
 API cudaError_t cudaGraphAddMemcpyNodeToSymbol(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *dependencies,
                                                size_t count, const void *symbol, const void *from, size_t bytes,
                                                size_t offset, enum cudaMemcpyKind kind)

@@ -1,4 +1,4 @@
-// graph_work.c: copies and destroys node parameters.
+// graph_work.c: parameters of nodes that launch, copy or fill, and nested graphs.
 #include "base/host_heap.h"
 #include "checker/host_checks.h"
 #include "runtime/api/graphs.h"
@@ -29,7 +29,7 @@ static void **copy_arguments(const Function *f, void **arguments)
     return copy;
 }
 
-static cudaError_t copy_kernel_params(KernelParams *to, const KernelParams *from)
+cudaError_t sim_copy_kernel_params(KernelParams *to, const KernelParams *from)
 {
     enum { MAX_ARGUMENTS = 4096 }; // the maximum number of parameter bytes
     void *unpacked[MAX_ARGUMENTS], **arguments = from->arguments;
@@ -51,7 +51,7 @@ static cudaError_t copy_kernel_params(KernelParams *to, const KernelParams *from
     return cudaSuccess;
 }
 
-static bool is_valid_fill(const struct cudaMemsetParams *p)
+bool sim_is_valid_fill(const struct cudaMemsetParams *p)
 {
     const bool valid_size = p->elementSize == 1 || p->elementSize == 2 || p->elementSize == 4;
     return valid_size && (uintptr_t)p->dst % p->elementSize == 0 &&
@@ -59,42 +59,12 @@ static bool is_valid_fill(const struct cudaMemsetParams *p)
            sim_on_device(p->dst, p->width && p->height ? p->elementSize : 0);
 }
 
-static bool is_valid_copy(const struct cudaMemcpy3DParms *p)
+bool sim_is_valid_copy(const struct cudaMemcpy3DParms *p)
 {
     return !p->srcArray != !p->srcPtr.ptr && !p->dstArray != !p->dstPtr.ptr && (unsigned)p->kind <= cudaMemcpyDefault;
 }
 
-// ---- Body graphs of conditional nodes
-
-static void destroy_conditional(ConditionalParams *conditional)
-{
-    for (unsigned k = 0; k < conditional->count; k++)
-        if (conditional->bodies[k])
-            sim_destroy_graph(conditional->bodies[k]);
-    free(conditional->bodies);
-    free(conditional->handles);
-}
-
-// Copies the body graphs, or creates empty ones.
-static cudaError_t copy_conditional(ConditionalParams *to, const ConditionalParams *from, bool with_handles)
-{
-    cudaError_t error = cudaSuccess;
-    to->bodies = calloc(from->count, sizeof *to->bodies);
-    to->handles = calloc(from->count, sizeof *to->handles);
-    if (!to->bodies || !to->handles)
-        sim_die("out of memory: child graphs of a node");
-    for (unsigned k = 0; k < from->count && !error; k++) {
-        if (!from->bodies)
-            to->bodies[k] = sim_new_graph(with_handles);
-        else if ((error = sim_copy_graph(from->bodies[k], with_handles, &to->bodies[k])))
-            to->bodies[k] = NULL; // already destroyed
-        if (!error)
-            to->handles[k] = to->bodies[k]->handle;
-    }
-    if (error)
-        destroy_conditional(to);
-    return error;
-}
+// ---- Nested graphs
 
 Graph **sim_nested_graphs(const NodeParams *params, size_t *count)
 {
@@ -118,7 +88,7 @@ bool sim_has_conditional_nodes(const Graph *graph)
     return false;
 }
 
-// ---- Copies of parameters
+// ---- Host memory of copies
 
 // The pageable block of the C library's heap that starts at the pointer; 0: none is known.
 static uint64_t host_block_at(const void *pointer)
@@ -128,7 +98,7 @@ static uint64_t host_block_at(const void *pointer)
 }
 
 // Keeps the numbers of a node that is copied from another one.
-static void note_host_blocks(NodeParams *params)
+void sim_note_host_blocks(NodeParams *params)
 {
     const void *const pointers[] = {params->copy.srcPtr.ptr, params->copy.dstPtr.ptr};
     for (int k = 0; k < 2; k++)
@@ -146,48 +116,6 @@ bool sim_check_host_blocks(const NodeParams *params)
             may_write &= k == 0;
         }
     return may_write;
-}
-
-cudaError_t sim_copy_params(NodeParams *to, const NodeParams *from, bool with_handles)
-{
-    *to = *from;
-    switch (from->type) {
-    case cudaGraphNodeTypeKernel:
-        return copy_kernel_params(&to->kernel, &from->kernel);
-    case cudaGraphNodeTypeMemcpy:
-        note_host_blocks(to);
-        return is_valid_copy(&from->copy) ? cudaSuccess : cudaErrorInvalidValue;
-    case cudaGraphNodeTypeMemset:
-        return is_valid_fill(&from->memset) ? cudaSuccess : cudaErrorInvalidValue;
-    case cudaGraphNodeTypeHost:
-        return from->host.fn ? cudaSuccess : cudaErrorInvalidValue;
-    case cudaGraphNodeTypeWaitEvent:
-    case cudaGraphNodeTypeEventRecord:
-        return sim_object_of(EVENT_HANDLE, from->event) ? cudaSuccess : cudaErrorInvalidResourceHandle;
-    case cudaGraphNodeTypeGraph:
-        return sim_has_conditional_nodes(from->child) ? cudaErrorNotSupported
-                                               : sim_copy_graph(from->child, with_handles, &to->child);
-    case cudaGraphNodeTypeConditional:
-        return copy_conditional(&to->conditional, &from->conditional, with_handles);
-    case cudaGraphNodeTypeMemAlloc:
-    case cudaGraphNodeTypeMemFree:
-        to->memory->reference_count++;
-        return cudaSuccess;
-    default:
-        return cudaSuccess;
-    }
-}
-
-void sim_destroy_params(NodeParams *params)
-{
-    if (params->type == cudaGraphNodeTypeKernel)
-        free(params->kernel.arguments);
-    if (params->type == cudaGraphNodeTypeGraph)
-        sim_destroy_graph(params->child);
-    if (params->type == cudaGraphNodeTypeConditional)
-        destroy_conditional(&params->conditional);
-    if (params->type == cudaGraphNodeTypeMemAlloc || params->type == cudaGraphNodeTypeMemFree)
-        sim_release_graph_memory(params->memory);
 }
 
 struct cudaMemcpy3DParms sim_make_2d_copy(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,

@@ -23,11 +23,87 @@ Graph *sim_new_graph(bool with_handles)
     return graph;
 }
 
+// ---- Parameters of nodes, which may contain graphs
+
+static void destroy_conditional(ConditionalParams *conditional)
+{
+    for (unsigned k = 0; k < conditional->count; k++)
+        if (conditional->bodies[k])
+            sim_destroy_graph(conditional->bodies[k]);
+    free(conditional->bodies);
+    free(conditional->handles);
+}
+
+// Copies the body graphs, or creates empty ones.
+static cudaError_t copy_conditional(ConditionalParams *to, const ConditionalParams *from, bool with_handles)
+{
+    cudaError_t error = cudaSuccess;
+    to->bodies = calloc(from->count, sizeof *to->bodies);
+    to->handles = calloc(from->count, sizeof *to->handles);
+    if (!to->bodies || !to->handles)
+        sim_die("out of memory: child graphs of a node");
+    for (unsigned k = 0; k < from->count && !error; k++) {
+        if (!from->bodies)
+            to->bodies[k] = sim_new_graph(with_handles);
+        else if ((error = sim_copy_graph(from->bodies[k], with_handles, &to->bodies[k])))
+            to->bodies[k] = NULL; // already destroyed
+        if (!error)
+            to->handles[k] = to->bodies[k]->handle;
+    }
+    if (error)
+        destroy_conditional(to);
+    return error;
+}
+
+static cudaError_t copy_params(NodeParams *to, const NodeParams *from, bool with_handles)
+{
+    *to = *from;
+    switch (from->type) {
+    case cudaGraphNodeTypeKernel:
+        return sim_copy_kernel_params(&to->kernel, &from->kernel);
+    case cudaGraphNodeTypeMemcpy:
+        sim_note_host_blocks(to);
+        return sim_is_valid_copy(&from->copy) ? cudaSuccess : cudaErrorInvalidValue;
+    case cudaGraphNodeTypeMemset:
+        return sim_is_valid_fill(&from->memset) ? cudaSuccess : cudaErrorInvalidValue;
+    case cudaGraphNodeTypeHost:
+        return from->host.fn ? cudaSuccess : cudaErrorInvalidValue;
+    case cudaGraphNodeTypeWaitEvent:
+    case cudaGraphNodeTypeEventRecord:
+        return sim_object_of(EVENT_HANDLE, from->event) ? cudaSuccess : cudaErrorInvalidResourceHandle;
+    case cudaGraphNodeTypeGraph:
+        return sim_has_conditional_nodes(from->child) ? cudaErrorNotSupported
+                                               : sim_copy_graph(from->child, with_handles, &to->child);
+    case cudaGraphNodeTypeConditional:
+        return copy_conditional(&to->conditional, &from->conditional, with_handles);
+    case cudaGraphNodeTypeMemAlloc:
+    case cudaGraphNodeTypeMemFree:
+        to->memory->reference_count++;
+        return cudaSuccess;
+    default:
+        return cudaSuccess;
+    }
+}
+
+static void destroy_params(NodeParams *params)
+{
+    if (params->type == cudaGraphNodeTypeKernel)
+        free(params->kernel.arguments);
+    if (params->type == cudaGraphNodeTypeGraph)
+        sim_destroy_graph(params->child);
+    if (params->type == cudaGraphNodeTypeConditional)
+        destroy_conditional(&params->conditional);
+    if (params->type == cudaGraphNodeTypeMemAlloc || params->type == cudaGraphNodeTypeMemFree)
+        sim_release_graph_memory(params->memory);
+}
+
+// ---- Nodes
+
 static void destroy_node(Node *node)
 {
     if (node->handle)
         sim_remove_handle(NODE_HANDLE, node->handle);
-    sim_destroy_params(&node->params);
+    destroy_params(&node->params);
     free(node->dependencies);
     free(node);
 }
@@ -109,7 +185,7 @@ cudaError_t sim_add_node(Graph *graph, const cudaGraphNode_t *dependencies, size
     NodeParams copied;
     if (!are_nodes_of(graph, dependencies, count))
         return cudaErrorInvalidValue;
-    const cudaError_t error = sim_copy_params(&copied, params, true);
+    const cudaError_t error = copy_params(&copied, params, true);
     if (error)
         return error;
     *node = append_node(graph, &copied, true);
@@ -123,10 +199,10 @@ cudaError_t sim_replace_params(Node *node, const NodeParams *params)
     NodeParams copied;
     if (node->params.type != params->type)
         return cudaErrorInvalidValue;
-    const cudaError_t error = sim_copy_params(&copied, params, node->handle != NULL);
+    const cudaError_t error = copy_params(&copied, params, node->handle != NULL);
     if (error)
         return error;
-    sim_destroy_params(&node->params);
+    destroy_params(&node->params);
     node->params = copied;
     sim_set_graph_owner(node);
     return cudaSuccess;
@@ -137,7 +213,7 @@ cudaError_t sim_copy_graph(const Graph *graph, bool with_handles, Graph **copy)
     *copy = sim_new_graph(with_handles);
     for (Node *node = graph->nodes; node; node = node->next) {
         NodeParams copied;
-        const cudaError_t error = sim_copy_params(&copied, &node->params, with_handles);
+        const cudaError_t error = copy_params(&copied, &node->params, with_handles);
         if (error) { // one of its events or kernels no longer exists
             sim_destroy_graph(*copy);
             return error;

@@ -105,11 +105,14 @@ void sim_remove_dependency(Node *node, const Node *dependency);
 
 // ---- graph_work.c
 
-// Checks the parameters and makes a deep copy.
+// These three check parameters of a node. The first makes a deep copy, whose `arguments` are one allocation.
+cudaError_t sim_copy_kernel_params(KernelParams *to, const KernelParams *from);
+bool sim_is_valid_fill(const struct cudaMemsetParams *p);
+bool sim_is_valid_copy(const struct cudaMemcpy3DParms *p);
+// Notes the blocks of the C library's heap that a copy node uses, unless it is copied from another node.
+void sim_note_host_blocks(NodeParams *params);
 // Reports a copy whose host memory has been freed since its node was added. Returns false if the copy would write there.
 bool sim_check_host_blocks(const NodeParams *params);
-cudaError_t sim_copy_params(NodeParams *to, const NodeParams *from, bool with_handles);
-void sim_destroy_params(NodeParams *params);
 void sim_set_graph_owner(Node *node); // sets the owner of its child graph or body graphs
 // True if the graph has conditional nodes; those of nested graphs do not count.
 bool sim_has_conditional_nodes(const Graph *graph);
@@ -126,6 +129,12 @@ GraphMemory *sim_graph_memory_at(const void *address);                // or NULL
 void sim_release_graph_memory(GraphMemory *memory);                   // removes a reference
 void sim_allocate_graph_memory(GraphMemory *memory);                  // called when an allocation node runs
 
+// ---- copies.c
+
+// Sets the parameters of a copy node that copies to or from a __device__ variable.
+cudaError_t sim_make_symbol_copy(NodeParams *params, const void *symbol, bool to_symbol, const void *other, size_t bytes,
+                                 size_t offset, enum cudaMemcpyKind kind);
+
 // ---- graph_nodes.c, node_params.c, any_node.c, graph_edges.c
 
 // Implement cudaGraphAdd...Node and cudaGraph...NodeSetParams.
@@ -133,9 +142,6 @@ cudaError_t sim_add_node_from_api(cudaGraphNode_t *handle, cudaGraph_t graph, co
                              const NodeParams *params);
 cudaError_t sim_set_params_from_api(cudaGraphNode_t node, const NodeParams *params);
 NodeParams sim_make_kernel_params(const struct cudaKernelNodeParams *p);
-// Sets the parameters of a copy node that copies to or from a __device__ variable.
-cudaError_t sim_make_symbol_copy(NodeParams *params, const void *symbol, bool to_symbol, const void *other, size_t bytes,
-                                 size_t offset, enum cudaMemcpyKind kind);
 #if CUDART_VERSION >= 13000
 // Converts the parameters of cudaGraphAddNode, except those of allocation and free nodes.
 cudaError_t sim_convert_node_params(const struct cudaGraphNodeParams *p, NodeParams *params);

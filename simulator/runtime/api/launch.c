@@ -51,30 +51,6 @@ static bool is_stream_of_device(cudaStream_t stream)
     return s && s->device == sim_current_device;
 }
 
-// Keys of `extra`, a list of keys and values that ends with CU_LAUNCH_PARAM_END. Repeated from cuda.h, which the runtime does not
-// include.
-enum { LAUNCH_PARAM_END = 0, LAUNCH_PARAM_BUFFER_POINTER = 1, LAUNCH_PARAM_BUFFER_SIZE = 2 };
-
-cudaError_t sim_unpack_arguments(const Function *f, void **extra, void **arguments, size_t max_count)
-{
-    char *buffer = NULL;
-    size_t bytes = 0, index = 0;
-    for (int k = 0; (uintptr_t)extra[k] != LAUNCH_PARAM_END && k < 4; k += 2) {
-        if ((uintptr_t)extra[k] == LAUNCH_PARAM_BUFFER_POINTER)
-            buffer = extra[k + 1];
-        else if ((uintptr_t)extra[k] == LAUNCH_PARAM_BUFFER_SIZE && extra[k + 1])
-            bytes = *(const size_t *)extra[k + 1];
-        else
-            return cudaErrorInvalidValue;
-    }
-    for (const Variable *v = f->params; v; v = v->next, index++) {
-        if (!buffer || index == max_count || v->address + v->bytes > bytes)
-            return cudaErrorInvalidValue;
-        arguments[index] = buffer + v->address;
-    }
-    return cudaSuccess;
-}
-
 // Writes a hint on how to fix a rejected launch, or an empty string.
 static void suggest_fix(const Kernel *kernel, const Function *f, const Configuration *c, char *hint, size_t space)
 {

@@ -11,17 +11,6 @@ static cudaError_t allocate(const char *call, void **pointer, size_t bytes, Memo
     return sim_record_error(sim_allocate_memory(call, pointer, bytes, kind, flags));
 }
 
-cudaError_t sim_free_device_memory(void *pointer)
-{
-    const Allocation *a = sim_allocation_at((uint64_t)(uintptr_t)pointer);
-    const bool is_start = a && a->address == (uint64_t)(uintptr_t)pointer;
-    if (is_start && a->kind == GRAPH_MEMORY)
-        return sim_free_graph_memory(pointer);
-    if (is_start && a->pool)
-        sim_release_to_pool(a);
-    return sim_free_memory("cudaFree", pointer, is_start && a->kind == MANAGED_MEMORY ? MANAGED_MEMORY : DEVICE_MEMORY);
-}
-
 // ---- Device memory
 
 API cudaError_t cudaMalloc(void **pointer, size_t bytes)

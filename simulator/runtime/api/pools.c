@@ -2,32 +2,19 @@
 //
 // Work is synchronous, so memory is allocated and freed at once. A pool only counts bytes; it keeps no unused memory, regardless of
 // its release threshold.
+#include "runtime/api/pool_memory.h"
 #include "runtime/api/processes.h"
 
 #include "checker/memory_uses.h"
 
 #include <unistd.h>
 
-struct Pool {
-    int device;
-    int process, number; // process ID of the creator, and number in that process; together unique on the machine
-    int handle_types;    // bit mask of cudaMemAllocationHandleType
-    uint32_t accessible_by; // bit mask of devices that may access its memory
-    uint64_t used, used_high, reserved_high, release_threshold;
-    int reuse[cudaMemPoolReuseAllowInternalDependencies + 1]; // the three reuse settings, indexed by attribute
-};
-
 // NULL until first use.
 static cudaMemPool_t default_pool[SIM_MAX_DEVICES], current_pool[SIM_MAX_DEVICES];
 
-static struct Pool *pool_of(cudaMemPool_t pool)
-{
-    return sim_object_of(POOL_HANDLE, pool);
-}
-
 static cudaMemPool_t new_pool(int device)
 {
-    struct Pool *object = calloc(1, sizeof *object);
+    Pool *object = calloc(1, sizeof *object);
     if (!object)
         return NULL;
     static int number = SIM_NO_POOL;
@@ -60,7 +47,7 @@ static cudaMemPool_t current_pool_of(int device)
 
 static void add_to_pool(Allocation *a, cudaMemPool_t pool)
 {
-    struct Pool *p = pool_of(pool);
+    Pool *p = sim_pool_of(pool);
     a->pool = pool;
     a->accessible_by = p->accessible_by;
     p->used += a->bytes;
@@ -72,14 +59,14 @@ static cudaError_t allocate(void **pointer, size_t bytes, cudaMemPool_t pool, cu
                             const void *call_site)
 {
     RETURN_IF_STICKY_ERROR();
-    REQUIRE(pointer && pool_of(pool), cudaErrorInvalidValue);
+    REQUIRE(pointer && sim_pool_of(pool), cudaErrorInvalidValue);
     REQUIRE_STREAM(stream);
     bool captured;
     RETURN_IF_ERROR(sim_capture_allocation(stream, bytes, pointer, &captured));
     if (captured)
         return cudaSuccess;
     SCOPED_OPERATION(sim_begin_operation(call, stream, false, call_site));
-    struct Pool *p = pool_of(pool);
+    Pool *p = sim_pool_of(pool);
     const int device = sim_current_device;
     sim_current_device = p->device; // memory belongs to the pool's device
     const cudaError_t error = sim_allocate_memory("cudaMallocAsync", pointer, bytes, DEVICE_MEMORY, 0);
@@ -104,13 +91,6 @@ API cudaError_t cudaMallocAsync(void **pointer, size_t bytes, cudaStream_t strea
     REQUIRE_STREAM(stream);
     return allocate(pointer, bytes, current_pool_of(sim_stream_of(stream)->device), stream, __func__,
                     __builtin_return_address(0));
-}
-
-void sim_release_to_pool(const Allocation *a)
-{
-    struct Pool *p = pool_of(a->pool);
-    if (p) // the pool may have been destroyed
-        p->used -= a->bytes;
 }
 
 API cudaError_t cudaFreeAsync(void *pointer, cudaStream_t stream)
@@ -145,15 +125,15 @@ API cudaError_t cudaMemPoolCreate(cudaMemPool_t *pool, const struct cudaMemPoolP
     REQUIRE(is_supported_type(properties->handleTypes), cudaErrorNotSupported);
     *pool = new_pool(properties->location.id);
     REQUIRE(*pool, cudaErrorMemoryAllocation);
-    pool_of(*pool)->handle_types = (int)properties->handleTypes;
+    sim_pool_of(*pool)->handle_types = (int)properties->handleTypes;
     return cudaSuccess;
 }
 
 API cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool)
 {
     BEGIN_CALL();
-    REQUIRE(pool_of(pool) && pool != default_pool[pool_of(pool)->device], cudaErrorInvalidValue);
-    const int device = pool_of(pool)->device;
+    REQUIRE(sim_pool_of(pool) && pool != default_pool[sim_pool_of(pool)->device], cudaErrorInvalidValue);
+    const int device = sim_pool_of(pool)->device;
     free(sim_remove_handle(POOL_HANDLE, pool));
     if (pool == current_pool[device])
         current_pool[device] = NULL;
@@ -181,9 +161,9 @@ API cudaError_t cudaDeviceGetMemPool(cudaMemPool_t *pool, int device)
 API cudaError_t cudaDeviceSetMemPool(int device, cudaMemPool_t pool)
 {
     BEGIN_CALL();
-    REQUIRE(pool_of(pool), cudaErrorInvalidValue);
+    REQUIRE(sim_pool_of(pool), cudaErrorInvalidValue);
     REQUIRE(sim_is_device(device), cudaErrorInvalidDevice);
-    REQUIRE(pool_of(pool)->device == device, cudaErrorInvalidValue);
+    REQUIRE(sim_pool_of(pool)->device == device, cudaErrorInvalidValue);
     current_pool[device] = pool;
     return cudaSuccess;
 }
@@ -192,7 +172,7 @@ API cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t min_bytes)
 {
     UNUSED(min_bytes);
     BEGIN_CALL();
-    REQUIRE(pool_of(pool), cudaErrorInvalidValue);
+    REQUIRE(sim_pool_of(pool), cudaErrorInvalidValue);
     return cudaSuccess; // a pool keeps no unused memory
 }
 
@@ -200,7 +180,7 @@ API cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t min_bytes)
 API cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr attribute, void *value)
 {
     BEGIN_CALL();
-    const struct Pool *p = pool_of(pool);
+    const Pool *p = sim_pool_of(pool);
     REQUIRE(p && value, cudaErrorInvalidValue);
     switch (attribute) {
     case cudaMemPoolReuseFollowEventDependencies:
@@ -230,7 +210,7 @@ API cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr
 API cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr attribute, void *value)
 {
     BEGIN_CALL();
-    struct Pool *p = pool_of(pool);
+    Pool *p = sim_pool_of(pool);
     REQUIRE(p && value, cudaErrorInvalidValue);
     switch (attribute) {
     case cudaMemPoolReuseFollowEventDependencies:
@@ -257,7 +237,7 @@ API cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr
 // Sets another device's access to a pool's existing and future memory. The device of the pool always has access.
 static void set_access(cudaMemPool_t pool, int device, bool enabled)
 {
-    struct Pool *p = pool_of(pool);
+    Pool *p = sim_pool_of(pool);
     p->accessible_by = enabled ? p->accessible_by | 1u << device : p->accessible_by & ~(1u << device);
     for (Allocation *a = sim_allocation_above(0); a; a = sim_allocation_above(a->address))
         if (a->pool == pool)
@@ -267,13 +247,13 @@ static void set_access(cudaMemPool_t pool, int device, bool enabled)
 API cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool, const struct cudaMemAccessDesc *list, size_t count)
 {
     BEGIN_CALL();
-    REQUIRE(pool_of(pool) && (list || count == 0), cudaErrorInvalidValue);
+    REQUIRE(sim_pool_of(pool) && (list || count == 0), cudaErrorInvalidValue);
     for (size_t k = 0; k < count; k++) {
         const struct cudaMemLocation *location = &list[k].location;
         const bool enabled = list[k].flags == cudaMemAccessFlagsProtReadWrite;
         REQUIRE(location->type == cudaMemLocationTypeDevice && sim_is_device(location->id), cudaErrorInvalidDevice);
         REQUIRE(enabled || list[k].flags == cudaMemAccessFlagsProtNone, cudaErrorInvalidValue);
-        REQUIRE(enabled || location->id != pool_of(pool)->device, cudaErrorInvalidDevice);
+        REQUIRE(enabled || location->id != sim_pool_of(pool)->device, cudaErrorInvalidDevice);
         set_access(pool, location->id, enabled);
     }
     return cudaSuccess;
@@ -283,9 +263,9 @@ API cudaError_t cudaMemPoolGetAccess(enum cudaMemAccessFlags *flags, cudaMemPool
                                      struct cudaMemLocation *location)
 {
     BEGIN_CALL();
-    REQUIRE(flags && pool_of(pool) && location, cudaErrorInvalidValue);
+    REQUIRE(flags && sim_pool_of(pool) && location, cudaErrorInvalidValue);
     REQUIRE(location->type == cudaMemLocationTypeDevice && sim_is_device(location->id), cudaErrorInvalidDevice);
-    *flags = pool_of(pool)->accessible_by >> location->id & 1 ? cudaMemAccessFlagsProtReadWrite : cudaMemAccessFlagsProtNone;
+    *flags = sim_pool_of(pool)->accessible_by >> location->id & 1 ? cudaMemAccessFlagsProtReadWrite : cudaMemAccessFlagsProtNone;
     return cudaSuccess;
 }
 
@@ -295,7 +275,7 @@ API cudaError_t cudaMemPoolExportToShareableHandle(void *handle, cudaMemPool_t p
                                                    enum cudaMemAllocationHandleType type, unsigned flags)
 {
     BEGIN_CALL();
-    const struct Pool *p = pool_of(pool);
+    const Pool *p = sim_pool_of(pool);
     REQUIRE(p && handle && flags == 0 && type == cudaMemHandleTypePosixFileDescriptor && p->handle_types & type, cudaErrorInvalidValue);
     const int file = sim_make_shared_file(sizeof *p);
     if (file < 0 || pwrite(file, p, sizeof *p, 0) != (ssize_t)sizeof *p)
@@ -307,15 +287,15 @@ API cudaError_t cudaMemPoolExportToShareableHandle(void *handle, cudaMemPool_t p
 API cudaError_t cudaMemPoolImportFromShareableHandle(cudaMemPool_t *pool, void *handle,
                                                      enum cudaMemAllocationHandleType type, unsigned flags)
 {
-    struct Pool exported;
+    Pool exported;
     BEGIN_CALL();
     REQUIRE(pool && flags == 0 && type == cudaMemHandleTypePosixFileDescriptor, cudaErrorInvalidValue);
     REQUIRE(pread((int)(intptr_t)handle, &exported, sizeof exported, 0) == (ssize_t)sizeof exported && sim_is_device(exported.device),
             cudaErrorInvalidValue);
     *pool = new_pool(exported.device);
     REQUIRE(*pool, cudaErrorMemoryAllocation);
-    pool_of(*pool)->process = exported.process;
-    pool_of(*pool)->number = exported.number;
+    sim_pool_of(*pool)->process = exported.process;
+    sim_pool_of(*pool)->number = exported.number;
     return cudaSuccess;
 }
 
@@ -324,7 +304,7 @@ API cudaError_t cudaMemPoolExportPointer(struct cudaMemPoolPtrExportData *data, 
     IpcMemory memory;
     BEGIN_CALL();
     const Allocation *a = sim_allocation_containing(pointer);
-    const struct Pool *p = a ? pool_of(a->pool) : NULL;
+    const Pool *p = a ? sim_pool_of(a->pool) : NULL;
     REQUIRE(data && p && p->handle_types, cudaErrorInvalidValue);
     RETURN_IF_ERROR(sim_export_memory(pointer, p->number, &memory));
     memset(data, 0, sizeof *data);
@@ -336,7 +316,7 @@ API cudaError_t cudaMemPoolImportPointer(void **pointer, cudaMemPool_t pool, str
 {
     IpcMemory memory;
     BEGIN_CALL();
-    const struct Pool *p = pool_of(pool);
+    const Pool *p = sim_pool_of(pool);
     REQUIRE(pointer && p && data, cudaErrorInvalidValue);
     memcpy(&memory, data, sizeof memory);
     REQUIRE(memory.process == p->process && memory.pool == p->number, cudaErrorInvalidValue);

@@ -9,72 +9,10 @@ enum { MIN_PRIORITY = 0, MAX_PRIORITY = -5 }; // lower numbers have higher prior
 
 // ---- Streams
 
-static unsigned long long stream_count, named_stream_count; // created so far; named: by the program
-
-static Stream *new_stream_object(TimelineKind kind, unsigned flags, int priority)
-{
-    Stream *s = calloc(1, sizeof *s);
-    if (!s)
-        return NULL;
-    s->device = sim_current_device;
-    s->flags = flags;
-    s->id = ++stream_count;
-    s->timeline = sim_new_timeline(kind, s->device, kind == LEGACY_TIMELINE ? 0 : ++named_stream_count);
-    s->attributes[cudaLaunchAttributeSynchronizationPolicy].syncPolicy = cudaSyncPolicyAuto;
-    s->attributes[cudaLaunchAttributeMemSyncDomainMap].memSyncDomainMap.remote = 1;
-    s->attributes[cudaLaunchAttributePriority].priority = priority;
-    return s;
-}
-
-// The current device's default stream, created on first use.
-static Stream *default_stream(void)
-{
-    static Stream *streams[SIM_MAX_DEVICES];
-    Stream **stream = &streams[sim_current_device];
-    if (!*stream)
-        *stream = new_stream_object(LEGACY_TIMELINE, cudaStreamDefault, MIN_PRIORITY);
-    return *stream;
-}
-
-Stream *sim_stream_of(cudaStream_t stream)
-{
-    if (!stream || stream == cudaStreamLegacy || stream == cudaStreamPerThread)
-        return default_stream();
-    return sim_object_of(STREAM_HANDLE, stream);
-}
-
 static void destroy_stream(void *object)
 {
     sim_end_timeline(((Stream *)object)->timeline);
     free(object);
-}
-
-// ---- Operations
-
-Operation sim_continue_operation(void)
-{
-    sim_begin_op_uses();
-    return (Operation){false};
-}
-
-Operation sim_begin_node(uint32_t timeline, const char *call, const void *call_site)
-{
-    sim_begin_op(timeline, call, call_site);
-    return sim_continue_operation();
-}
-
-Operation sim_begin_operation(const char *call, cudaStream_t stream, bool is_blocking, const void *call_site)
-{
-    sim_begin_node(sim_stream_of(stream)->timeline, call, call_site);
-    return (Operation){is_blocking};
-}
-
-void sim_end_operation(Operation *operation)
-{
-    if (operation->is_blocking)
-        sim_synchronize_host(default_stream()->timeline);
-    sim_report_unwritten_results();
-    sim_end_op_uses();
 }
 
 static uint32_t timeline_of(cudaStream_t stream)
@@ -104,7 +42,7 @@ API cudaError_t cudaStreamCreateWithPriority(cudaStream_t *stream, unsigned flag
     BEGIN_CALL();
     REQUIRE(stream && (flags & ~(unsigned)cudaStreamNonBlocking) == 0, cudaErrorInvalidValue);
     const TimelineKind kind = flags & cudaStreamNonBlocking ? NON_BLOCKING_TIMELINE : BLOCKING_TIMELINE;
-    Stream *object = new_stream_object(kind, flags, clamp_priority(priority));
+    Stream *object = sim_new_stream(kind, flags, clamp_priority(priority));
     *stream = object ? sim_new_handle(STREAM_HANDLE, object) : NULL;
     REQUIRE(*stream, cudaErrorMemoryAllocation);
     return cudaSuccess;

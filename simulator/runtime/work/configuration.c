@@ -180,3 +180,27 @@ cudaError_t sim_check_launch(const KernelLaunch *l)
         error = check_cooperative(f, l->grid, l->block, l->dynamic_shared_bytes);
     return error;
 }
+
+// Keys of `extra`, a list of keys and values that ends with CU_LAUNCH_PARAM_END. Repeated from cuda.h, which the runtime does not
+// include.
+enum { LAUNCH_PARAM_END = 0, LAUNCH_PARAM_BUFFER_POINTER = 1, LAUNCH_PARAM_BUFFER_SIZE = 2 };
+
+cudaError_t sim_unpack_arguments(const Function *f, void **extra, void **arguments, size_t max_count)
+{
+    char *buffer = NULL;
+    size_t bytes = 0, index = 0;
+    for (int k = 0; (uintptr_t)extra[k] != LAUNCH_PARAM_END && k < 4; k += 2) {
+        if ((uintptr_t)extra[k] == LAUNCH_PARAM_BUFFER_POINTER)
+            buffer = extra[k + 1];
+        else if ((uintptr_t)extra[k] == LAUNCH_PARAM_BUFFER_SIZE && extra[k + 1])
+            bytes = *(const size_t *)extra[k + 1];
+        else
+            return cudaErrorInvalidValue;
+    }
+    for (const Variable *v = f->params; v; v = v->next, index++) {
+        if (!buffer || index == max_count || v->address + v->bytes > bytes)
+            return cudaErrorInvalidValue;
+        arguments[index] = buffer + v->address;
+    }
+    return cudaSuccess;
+}

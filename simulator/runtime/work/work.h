@@ -121,5 +121,7 @@ cudaError_t sim_check_configuration(const Kernel *kernel, const Function *f, dim
 int sim_max_cluster_blocks(const Kernel *kernel);
 // The limit of dynamic shared memory: the value that the program set for the kernel, or the default.
 size_t sim_max_dynamic_shared_bytes(const Kernel *kernel, const Function *function);
+// Sets pointers to the arguments in a launch's `extra` buffer, at most max_count of them.
+cudaError_t sim_unpack_arguments(const Function *f, void **extra, void **arguments, size_t max_count);
 
 #endif
