@@ -139,9 +139,7 @@ bool record_is_usable(Compiler *c, const Type *type, Position at, uint32_t lengt
 
 Expression *build_field(Compiler *c, Expression *object, Field *field, Position end)
 {
-    const Function *f = c->parser->state.function;
-    const bool is_lenient = f && f->is_lenient; // the types of members decide what is instantiated; the layout is not used
-    if (!is_lenient && !record_is_usable(c, object->type, object->start, end - object->start))
+    if (!parse_is_lenient(c) && !record_is_usable(c, object->type, object->start, end - object->start))
         return expression_unknown(c, object->start, end);
     if (!object->is_lvalue && (object->kind == EXPRESSION_BUILTIN)) {
         Expression *e = expression_new(c, EXPRESSION_BUILTIN, type_bare(field->type), object->start, end);

@@ -115,16 +115,13 @@ Expression *build_call_of(Compiler *c, Function *f, Expression *object, Expressi
         parse_mark_needed(c, f);
         host_mark_called(c, f);
     }
+    unknown &= !parse_is_lenient(c);
     if (f->is_constructor) {
         call->type = f->record->type;
         return unknown ? expression_unknown(c, start, end) : call;
     }
-    Expression *result = result_of(c, f, call);
-    if (unknown && result->kind != EXPRESSION_UNKNOWN) { // after result_of, which parses a delayed body and finds its errors
-        Expression *e = expression_unknown(c, start, end);
-        return e;
-    }
-    return result;
+    Expression *result = result_of(c, f, call); // parses a delayed body and finds its errors
+    return unknown ? expression_unknown(c, start, end) : result;
 }
 
 // ---- call expressions
@@ -175,6 +172,20 @@ static bool check_launch_arguments(Compiler *c, const Candidates *list, uint32_t
     source_note(c, f->position, f->name->length, "'%s' is declared here", function_readable(c, f));
     c->silent = silent;
     return false;
+}
+
+// Rejects a launch in host code if the type of an argument, which decides the instance of a template, is not known: the kernel would be missing.
+static void report_unknown_launch(Compiler *c, const Candidates *list, Expression **arguments, uint32_t count)
+{
+    uint32_t k = 0;
+    while (k < count && (!expression_is_unknown(arguments[k]) || arguments[k]->kind == EXPRESSION_FUNCTION))
+        k++;
+    if (k == count || !list->failed || c->parser->state.in_check)
+        return;
+    const char *name = list->failed->name->text;
+    source_host_error(c, arguments[k]->start, expression_length(arguments[k]),
+                      compile_format(c, "give the template's arguments: %s<...><<<blocks, threads>>>(...)", name),
+                      "the type of this argument, which decides the instance of '%s', is not known to this compiler", name);
 }
 
 // Rejects a function that is declared only after its use: kernels are parsed last, and would find it.
@@ -230,6 +241,8 @@ static Expression *call_named(Compiler *c, Expression *callee, Expression **argu
     if (callee->is_launch && !check_launch_arguments(c, &list, count, callee->start, end))
         return expression_unknown(c, callee->start, end);
     Function *f = choose(c, &list, object, arguments, count, what, callee->start, end);
+    if (!f && callee->is_launch && parse_is_lenient(c))
+        report_unknown_launch(c, &list, arguments, count);
     if (!f || !check_declared_before(c, callee, f, arguments, count))
         return expression_unknown(c, callee->start, end);
     if (callee->is_launch)
@@ -241,6 +254,10 @@ static Expression *call_named(Compiler *c, Expression *callee, Expression **argu
 
 static Expression *call_pointer(Compiler *c, Expression *callee, Expression **arguments, uint32_t count, Position end)
 {
+    if (callee->is_launch) {
+        expression_error(c, callee, "name the kernel", "a launch through a pointer is not supported");
+        return expression_unknown(c, callee->start, end);
+    }
     Expression *pointer = expression_value(c, callee);
     if (expression_is_unknown(pointer))
         return expression_unknown(c, callee->start, end);

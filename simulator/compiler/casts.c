@@ -115,6 +115,12 @@ Expression *cast_to(Compiler *c, Expression *e, Type *to, CastKind kind, Positio
 {
     if (e->type->kind == TYPE_INITIALISERS)
         return initialise_list(c, to, e, NULL);
+    if (!type_is_unknown(to) && expression_is_unknown(e) && e->kind != EXPRESSION_FUNCTION && parse_is_lenient(c)) {
+        Expression *result = expression_new(c, EXPRESSION_CONVERT, type_bare(type_without_reference(to)), start, end);
+        result->left = e;
+        result->is_lvalue = type_is_any_reference(to);
+        return result;
+    }
     if (type_is_unknown(to) || (expression_is_unknown(e) && e->kind != EXPRESSION_FUNCTION))
         return expression_unknown(c, start, end);
     Expression *result = type_is_any_reference(to) ? cast_to_reference(c, e, to, kind, start, end)

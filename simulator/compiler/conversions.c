@@ -206,7 +206,7 @@ static Function *closure_function(const Type *from, const Type *to)
 static bool is_host_function(Compiler *c, const Type *from, const Type *to)
 {
     return from->kind == TYPE_RECORD && from->record->is_closure && !from->record->call && !from->record->field_count && to->kind == TYPE_POINTER &&
-           to->target->kind == TYPE_FUNCTION && c->parser->state.function && c->parser->state.function->is_lenient;
+           to->target->kind == TYPE_FUNCTION && parse_is_lenient(c);
 }
 
 int conversion_rank(Compiler *c, Expression *e, Type *to, bool allow_user)

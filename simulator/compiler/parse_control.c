@@ -240,6 +240,8 @@ static Statement *parse_range_for(Compiler *c, Statement *loop)
         loop->expression = build_binary(c, '<', expression_variable(c, index, at, end), count, at);
         loop->step = build_increment(c, expression_variable(c, index, at, end), false, false, at, end);
         value = build_index(c, range, expression_variable(c, index, at, end), end);
+    } else if (range->type->kind == TYPE_INITIALISERS && range->argument_count && parse_is_lenient(c)) {
+        value = range->arguments[0]; // all have its type
     } else if (!expression_is_unknown(range)) {
         expression_error(c, range, "loop over an index", "a loop over a '%s' is not supported, only over an array", type_text(c, range->type));
     }

@@ -16,7 +16,7 @@ Variable *variable_new(Compiler *c, Name *name, Type *type, Position position)
 // ---- unknown types: of host libraries, or misspelt
 
 // The number of tokens of a possible type name, such as std::vector<int>; 0: none.
-static uint32_t unknown_type_length(Compiler *c)
+uint32_t parse_unknown_type_length(Compiler *c)
 {
     const ParserState saved = parse_save(c);
     bool fits = false;
@@ -49,7 +49,7 @@ static bool is_declared_value(Compiler *c)
 // Whether an unknown name is probably a type, because a declared name follows it.
 static bool begins_unknown_declaration(Compiler *c)
 {
-    uint32_t k = unknown_type_length(c);
+    uint32_t k = parse_unknown_type_length(c);
     if (k == 0 || is_declared_value(c))
         return false;
     bool pointer = false;
@@ -67,7 +67,7 @@ static bool begins_unknown_declaration(Compiler *c)
 Type *parse_unknown_type(Compiler *c)
 {
     const Token *t = parse_token(c);
-    const uint32_t length = unknown_type_length(c);
+    const uint32_t length = parse_unknown_type_length(c);
     if (length == 0)
         return NULL;
     for (uint32_t k = 0; k < length; k++)

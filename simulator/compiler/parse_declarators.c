@@ -266,6 +266,23 @@ static Type *array_suffix(Compiler *c, Type *element)
     return type_array(c, element, count);
 }
 
+// Whether an unknown type and a parameter's name follow.
+static bool at_unknown_parameter(Compiler *c)
+{
+    const Token *t = parse_token(c);
+    uint32_t k = parse_unknown_type_length(c);
+    const bool is_plain = k == 1; // then T & x may be a value
+    if (k == 0 || (is_plain && scope_lookup(c, c->parser->state.scope, t->name)))
+        return false;
+    if (is_plain && parse_peek(c, 1)->kind == TOKEN_NAME)
+        return true;
+    bool is_pointer = false;
+    for (; token_is(parse_peek(c, k), '*') || (!is_plain && (token_is(parse_peek(c, k), '&') || token_is(parse_peek(c, k), ID_AND))); k++)
+        is_pointer = true;
+    const Token *after = parse_peek(c, k + 1);
+    return parse_peek(c, k)->kind == TOKEN_NAME && (!is_pointer || token_is(after, ',') || token_is(after, ')') || token_is(after, '='));
+}
+
 // Whether a ( after a declarator's name begins a parameter list rather than an initialiser.
 static bool begins_parameters(Compiler *c)
 {
@@ -289,11 +306,8 @@ static bool begins_parameters(Compiler *c)
     } else if (type && parse_token(c)->id >= ID_FIRST_KEYWORD) {
         parse_advance(c);
         type = !parse_at(c, '(') || token_is(parse_peek(c, 1), '*') || token_is(parse_peek(c, 1), '&');
-    } else if (!type) { // an unknown type name, followed by a parameter name
-        const Token *a = parse_token(c), *b = parse_peek(c, 1), *d = parse_peek(c, 2);
-        type = a->kind == TOKEN_NAME && !a->id && (b->kind == TOKEN_NAME || (token_is(b, '*') && d->kind == TOKEN_NAME &&
-               (token_is(parse_peek(c, 3), ',') || token_is(parse_peek(c, 3), ')'))));
-        type &= !scope_lookup(c, c->parser->state.scope, a->kind == TOKEN_NAME ? a->name : name_intern(c, "?", 1));
+    } else if (!type) {
+        type = at_unknown_parameter(c);
     }
     parse_restore(c, &saved);
     return type;
@@ -344,10 +358,32 @@ static void take_name(Compiler *c, Declarator *d, Type *specified)
         parse_restore(c, &saved);
 }
 
+// auto [a, b] = ...: declares the names, whose types are unknown.
+static void parse_bindings(Compiler *c, Declarator *d)
+{
+    const Position start = parse_token(c)->position;
+    parse_advance(c);
+    do {
+        const Token *t = parse_token(c);
+        if (t->kind != TOKEN_NAME || t->id)
+            break;
+        Variable *v = variable_new(c, t->name, type_basic(c, TYPE_UNKNOWN), t->position);
+        v->is_initialised = true;
+        scope_declare(c, c->parser->state.scope, SYMBOL_VARIABLE, t->name, t->position)->variable = v;
+        parse_advance(c);
+    } while (parse_accept(c, ','));
+    parse_expect(c, ']', "after the names");
+    source_error(c, start, parse_end(c) - start, "declare one variable, and use its members", "a structured binding is not supported");
+    d->name = name_intern(c, "[]", 2);
+    d->position = start;
+}
+
 static Type *parse_declared(Compiler *c, Type *type, Declarator *d)
 {
     parse_enter(c);
     type = parse_pointers(c, type);
+    if (type_without_reference(type)->kind == TYPE_AUTO && parse_at(c, '['))
+        parse_bindings(c, d);
     if (begins_nested(c)) {
         const uint32_t inner = c->parser->state.at + 1;
         parse_skip_group(c);

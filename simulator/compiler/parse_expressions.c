@@ -118,6 +118,11 @@ static void parse_launch(Compiler *c, Expression *callee)
     callee->condition = list;
 }
 
+static bool points_to_function(const Type *type)
+{
+    return type->kind == TYPE_POINTER && type->target->kind == TYPE_FUNCTION;
+}
+
 static Expression *parse_member(Compiler *c, Expression *object)
 {
     const Position at = parse_token(c)->position;
@@ -186,7 +191,7 @@ static Expression *parse_postfix(Compiler *c, Expression *e)
         } else if (token_is(t, ID_INCREMENT) || token_is(t, ID_DECREMENT)) {
             parse_advance(c);
             e = build_increment(c, e, t->id == ID_DECREMENT, true, e->start, parse_end(c));
-        } else if (token_is(t, ID_LAUNCH) && (e->kind == EXPRESSION_FUNCTION || expression_is_unknown(e))) {
+        } else if (token_is(t, ID_LAUNCH) && (e->kind == EXPRESSION_FUNCTION || expression_is_unknown(e) || points_to_function(e->type))) {
             parse_launch(c, e);
         } else {
             return e;

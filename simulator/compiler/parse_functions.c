@@ -363,6 +363,12 @@ static void check_body(Compiler *c, Function *f)
                                                                      type_text(c, (Type *)result));
 }
 
+bool parse_is_lenient(const Compiler *c)
+{
+    const Function *f = c->parser->state.function;
+    return f && f->is_lenient;
+}
+
 void parse_delayed_body(Compiler *c, Function *f)
 {
     Parser *p = c->parser;

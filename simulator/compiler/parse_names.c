@@ -171,6 +171,18 @@ static Template *template_of(const Symbol *symbol)
     return NULL;
 }
 
+// Instantiates the class templates that are arguments of a library's template: std::make_unique<Runner<float>>().
+static void instantiate_arguments(Compiler *c)
+{
+    const ParserState saved = parse_save(c);
+    uint32_t count;
+    parse_advance(c);
+    c->silent++;
+    parse_template_arguments(c, NULL, &count);
+    c->silent--;
+    parse_restore(c, &saved);
+}
+
 // Skips < > after an unknown name if the next token shows that it is a template argument list.
 static bool skip_unknown_arguments(Compiler *c)
 {
@@ -181,9 +193,14 @@ static bool skip_unknown_arguments(Compiler *c)
     const bool fits = token_is(t, '(') || token_is(t, ID_SCOPE) || token_is(t, '{') || token_is(t, '>') || token_is(t, ',') || token_is(t, '&') ||
                       token_is(t, '*') || token_is(t, ')') || token_is(t, ';') || t->kind == TOKEN_NAME || token_is(t, ID_LAUNCH) ||
                       token_is(t, ID_ELLIPSIS) || token_is(t, ID_AND);
+    const ParserState after = parse_save(c);
+    parse_restore(c, &saved);
     if (!fits)
-        parse_restore(c, &saved);
-    return fits;
+        return false;
+    if (parse_is_lenient(c))
+        instantiate_arguments(c);
+    parse_restore(c, &after);
+    return true;
 }
 
 static void read_arguments(Compiler *c, ParsedName *n, bool template_word)

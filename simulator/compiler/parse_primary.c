@@ -145,6 +145,12 @@ static Expression *named_function(Compiler *c, const ParsedName *n)
         e->function = NULL;
         e->type = type_basic(c, TYPE_UNKNOWN);
     }
+    const ParserState *state = &c->parser->state;
+    const bool is_called = parse_at(c, '(') || parse_at(c, ID_LAUNCH), is_dependent = state->in_pattern || state->in_check || state->unevaluated;
+    if (n->has_arguments && !n->symbol->next_overload && !is_called && !is_dependent) { // it names one function, and needs its instance
+        e->function = resolve_function(c, e, NULL);
+        e->type = e->function ? e->function->type : e->type;
+    }
     return e;
 }
 

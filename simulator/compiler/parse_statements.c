@@ -277,7 +277,9 @@ static Statement *parse_try(Compiler *c)
     while (parse_accept(c, KEYWORD_CATCH)) {
         if (parse_at(c, '('))
             parse_skip_group(c);
-        if (parse_at(c, '{'))
+        if (parse_is_lenient(c))
+            parse_statement(c);
+        else if (parse_at(c, '{'))
             parse_skip_group(c);
     }
     return body;

@@ -62,8 +62,7 @@ typedef struct Parser {
 void parse_start(Compiler *c);
 void parse_program(Compiler *c, SourceFile *file);
 void parse_additional_source(Compiler *c, SourceFile *file); // parses declarations of another source in the global scope
-// Parses the declarations of a library text in the global scope.
-void parse_library_text(Compiler *c, SourceFile *file);
+void parse_library_text(Compiler *c, SourceFile *file); // parses the declarations of a library text in the global scope
 const Token *parse_token(Compiler *c);               // the current one
 const Token *parse_peek(Compiler *c, uint32_t ahead);
 const Token *parse_previous(Compiler *c);
@@ -80,8 +79,7 @@ bool parse_expect(Compiler *c, uint16_t id, const char *where);
 void parse_advance(Compiler *c);
 // Reports an error at the current token, unless the parser is in panic mode.
 void parse_syntax_error(Compiler *c, const char *help, const char *format, ...) __attribute__((format(printf, 3, 4)));
-// Skips a balanced group in ( ), [ ] or { }; any other token is skipped alone.
-void parse_skip_group(Compiler *c);
+void parse_skip_group(Compiler *c); // skips a balanced group in ( ), [ ] or { }; any other token is skipped alone
 // Skips the rest of the current declaration or statement, up to its ; or { }, but not a } that ends the enclosing scope.
 void parse_recover(Compiler *c);
 // Reports a CUDA keyword with wrong underscores, such as _global_, and treats it as the keyword.
@@ -218,6 +216,8 @@ void parse_using(Compiler *c);
 void parse_static_assert(Compiler *c);
 Variable *parse_variable(Compiler *c, const Specifiers *s, const Declarator *d, bool is_local);
 bool parse_is_device(Compiler *c); // whether the current declaration has a CUDA keyword
+bool parse_is_lenient(const Compiler *c); // in host code that is not compiled: its types decide what is instantiated, its values are not used
+uint32_t parse_unknown_type_length(Compiler *c); // tokens of a name that may be an unknown type's, as std::vector<int>; 0: none
 Type *parse_unknown_type(Compiler *c);     // skips and reports an unknown name used as a type; NULL: not at a name
 Type *parse_record(Compiler *c, Specifiers *s, Record *instance); // after struct, class or union
 Type *parse_enumeration(Compiler *c, Specifiers *s);               // after enum

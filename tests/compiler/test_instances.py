@@ -39,6 +39,45 @@ CASES = {
             choose([](auto n) { two<float, decltype(n)::value><<<1, 1>>>(nullptr); });
             choose([](auto n) { two<double, n()><<<1, 1>>>(nullptr); });
         }""", ["_Z3twoIfLi7EEvPT_", "_Z3twoIdLi7EEvPT_"]),
+    "a kernel whose address is taken": ("""
+        typedef void (*Kernel)(float *);
+        static const Kernel table[] = {one<float>, two<float, 1>};
+        int main(int argc, char **)
+        {
+            const auto kernel = two<float, 2>;
+            kernel<<<1, 1>>>(nullptr);
+            Kernel other = argc > 1 ? two<float, 3> : two<float, 4>;
+            std::vector<Kernel> list = {two<float, 5>, other};
+            cudaFuncSetAttribute(two<float, 6>, cudaFuncAttributeMaxDynamicSharedMemorySize, 65536);
+        }""", ["_Z3oneIfEvPT_", *(f"_Z3twoIfLi{n}EEvPT_" for n in range(1, 7))]),
+    "a cast and a call whose operands are of a host library's types": ("""
+        template <class T> static T *allocated(size_t n);
+        int main()
+        {
+            std::vector<float> v(9);
+            one<<<1, 1>>>((char *)v.data());
+            one<<<1, 1>>>(reinterpret_cast<short *>(v.data()));
+            auto p = allocated<long long>(v.size());
+            one<<<1, 1>>>(p);
+        }""", ["_Z3oneIcEvPT_", "_Z3oneIsEvPT_", "_Z3oneIxEvPT_"]),
+    "functions, loops and handlers with a host library's types": ("""
+        struct Base { virtual void run() = 0; };
+        template <int N> struct Runner : Base { void run() override { two<float, N><<<1, 1>>>(nullptr); } };
+        static double mean(std::vector<float> v) { two<float, 1><<<1, 1>>>(nullptr); return v[0]; }
+        int main()
+        {
+            std::map<int, int> sizes;
+            for (const auto &[size, count] : sizes)
+                two<float, 2><<<size, count>>>(nullptr);
+            for (auto p : {(int *)nullptr})
+                one<<<1, 1>>>(p);
+            try {
+                mean({});
+            } catch (const std::exception &e) {
+                two<float, 3><<<1, 1>>>(nullptr);
+            }
+            std::make_unique<Runner<4>>()->run();
+        }""", ["_Z3oneIiEvPT_", *(f"_Z3twoIfLi{n}EEvPT_" for n in range(1, 5))]),
 }
 
 
