@@ -23,12 +23,12 @@ static bool loads_before_update(const AccessCheck *check, const Instr *i, const 
     return load->kind == LOAD && update->kind == ATOMIC && !update_first;
 }
 
-// True for a volatile read of data (no branch depends on it) from a volatile write that no fence follows, if the block has polled later
+// True for a volatile read of data (no branch depends on it, or the value is used whichever way the branch goes) from a volatile write that no fence follows, if the block has polled later
 // writes of the writing lanes: the program relies on the order of the writes. A read that is repeated after a fence does not.
 static bool is_unfenced_volatile_read(const AccessCheck *check, const Instr *i, const Instr *j, const AccessRecord *earlier)
 {
     return i->semantics == VOLATILE && j->semantics == VOLATILE && earlier->kind == STRONG_WRITE &&
-           check->record.kind == STRONG_READ && !sim_has_fenced(check->w, earlier) && !sim_feeds_branch(check->w, j) &&
+           check->record.kind == STRONG_READ && !sim_has_fenced(check->w, earlier) && (!sim_feeds_branch(check->w, j) || j->loop & IS_DATA) &&
            !(j->loop & REREAD) && sim_acquired_since(check->w, earlier);
 }
 

@@ -263,6 +263,63 @@ static void mark_feeding_loads(Program *p, const FlowGraph *f, const uint32_t *l
                 i->loop |= flag;
 }
 
+// ---- Loads whose value is data, although a branch depends on it
+
+// Marks the registers that depend on the loaded value.
+static void mark_dependents(const Instr *load, const Program *p, bool *marked)
+{
+    memset(marked, 0, p->register_bytes / 4 + 1);
+    for (bool changed = mark_registers(&load->statement->operands[0], marked); changed;) {
+        changed = false;
+        for (const Instr *i = p->code; i < p->code + p->count; i++)
+            if (i->statement && i->statement->count > 0 && !i->statement->operands[0].is_address && uses_marked(i, marked, false, false))
+                changed |= mark_registers(&i->statement->operands[0], marked);
+    }
+}
+
+// Marks the basic blocks that execute only for some values: those between a branch that depends on the value and its reconvergence point.
+static void mark_conditional(const Program *p, const FlowGraph *f, const bool *marked, uint32_t *list, bool *conditional)
+{
+    memset(conditional, 0, f->count);
+    for (uint32_t b = 0; b + 1 < f->count; b++) {
+        const Instr *branch = sim_terminator(p, f, b);
+        if ((branch->control != BRANCH && branch->control != BRANCH_INDEXED) || !branch->statement || !uses_marked(branch, marked, false, false))
+            continue;
+        const uint32_t end = branch->reconvergence_pc < p->count ? f->block_of[branch->reconvergence_pc] : f->count - 1;
+        uint32_t count = 0;
+        list[count++] = b;
+        for (uint32_t k = 0; k < count; k++)
+            for (uint32_t n = 0; n < f->successor_count[list[k]]; n++) {
+                const uint32_t next = f->successors[list[k]][n];
+                if (next != end && !conditional[next])
+                    conditional[list[count++] = next] = true;
+            }
+    }
+}
+
+// True if an access to global memory stores the value, or uses it as an address.
+static bool takes_as_data(const Instr *i, const bool *marked)
+{
+    const bool accesses = (i->kind == LOAD || i->kind == STORE || i->kind == ATOMIC) && (i->at.space == GLOBAL || i->at.space == GENERIC);
+    bool any = false;
+    for (int k = i->kind == STORE ? 0 : 1; accesses && i->statement && k < i->statement->count; k++)
+        any |= reads_marked(&i->statement->operands[k], marked);
+    return any && !(i->statement->guard && marked[i->statement->guard->slot / 4]);
+}
+
+// Sets IS_DATA of volatile loads on which a branch depends, but whose value is also data whichever way the branch goes.
+static void mark_data(Program *p, const FlowGraph *f, uint32_t *list, bool *marked, bool *conditional)
+{
+    for (Instr *load = p->code; load < p->code + p->count; load++) {
+        if (!is_volatile_load(load) || (load->loop & (FEEDS_BRANCH | IN_SPIN_LOOP)) != FEEDS_BRANCH)
+            continue;
+        mark_dependents(load, p, marked);
+        mark_conditional(p, f, marked, list, conditional);
+        for (const Instr *i = p->code; i < p->code + p->count; i++)
+            load->loop |= !conditional[f->block_of[i - p->code]] && takes_as_data(i, marked) ? IS_DATA : 0;
+    }
+}
+
 // Marks the volatile loads of a loop that are followed by a fence and another read, as in the reader of a sequence lock: their
 // values may be discarded.
 static void mark_rereads(const Instr *head, Instr *latch)
@@ -295,7 +352,7 @@ static void mark_peeled_reads(Program *p)
 
 void sim_find_loops(Arena *arena, Program *p, const FlowGraph *f)
 {
-    uint32_t *list = sim_allocate(arena, f->count * sizeof *list);
+    uint32_t *list = sim_allocate(arena, (f->count + 1) * sizeof *list);
     bool *in_loop = sim_allocate(arena, f->count), *marked = sim_allocate(arena, p->register_bytes / 4 + 1);
     for (uint32_t b = 0; b + 1 < f->count; b++) {
         Instr *latch = sim_terminator(p, f, b);
@@ -322,4 +379,5 @@ void sim_find_loops(Arena *arena, Program *p, const FlowGraph *f)
         list[b] = b;
     mark_feeding_loads(p, f, list, f->count - 1, marked, FEEDS_BRANCH);
     mark_peeled_reads(p);
+    mark_data(p, f, list, marked, in_loop);
 }

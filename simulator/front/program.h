@@ -133,7 +133,8 @@ enum { // Instr.loop
     REREAD = 32,       // volatile load followed in its loop by a fence and another read, as in a sequence lock
     POLLS_IN_LOOP = 64, // back edge of a loop that observes other threads
     CAS_GUESS = 128,   // weak load whose value a compare-and-swap of that word tests
-    WAITS_FOR_CLOCK = 256 // back edge of a read-only loop that observes only a clock
+    WAITS_FOR_CLOCK = 256, // back edge of a read-only loop that observes only a clock
+    IS_DATA = 512      // volatile load that FEEDS_BRANCH and whose value is also data, whichever way the branch goes
 };
 
 typedef struct CallSite {
