@@ -1,7 +1,8 @@
 // barriers.c: barrier divergence. From compute capability 7.0 on, a barrier waits only for threads that have not exited, so a thread
 // may return before it. It is an error if a thread bypasses the barrier and continues with code that also follows the barrier, or if
 // lanes of a warp wait at different barriers. It is only a warning if each warp waits as a whole and different warps wait at different
-// barriers: PTX allows that (bar.sync needs convergence only within a warp), but the CUDA C++ Programming Guide does not.
+// barriers: PTX allows that (bar.sync needs convergence only within a warp), but the CUDA C++ Programming Guide does not. The same holds
+// for a lane that bypasses a warp-level operation in whose mask it is, and then exits.
 #include "checker/block_check.h"
 
 #include <stdlib.h>
@@ -49,19 +50,44 @@ static bool is_reachable(const Program *p, uint32_t from, uint32_t to, uint32_t 
     return found;
 }
 
-// Whether a thread that exited after instruction `exit_pc` has bypassed the barrier: the barrier is not reachable from `exit_pc`, and
+// Whether a thread that exited after instruction `exit_pc` has bypassed the barrier (or other operation): it is not reachable from `exit_pc`, and
 // all paths from the barrier to the end contain `exit_pc`.
-static bool bypasses(Block *b, uint32_t barrier, uint32_t exit_pc)
+static bool has_bypassed(const Program *p, uint32_t barrier, uint32_t exit_pc)
+{
+    return exit_pc < p->count && !is_reachable(p, exit_pc, barrier, NO_INDEX) && is_reachable(p, barrier, exit_pc, NO_INDEX) &&
+           !is_reachable(p, barrier, NO_INDEX, exit_pc);
+}
+
+// Whether a branch leads either to the operation or directly to code that also follows it, as in `if (condition) operation`. A branch to
+// other code may be a return, even if the compiler has joined the ends of both paths.
+static bool has_skipping_branch(const Program *p, uint32_t operation)
+{
+    for (uint32_t pc = 0; pc < p->count; pc++) {
+        const Instr *i = &p->code[pc];
+        if (i->control != BRANCH || i->guard == NO_OFFSET)
+            continue;
+        uint32_t sides[] = {pc + 1, i->target};
+        for (int k = 0; k < 2; k++)
+            while (sides[k] < p->count && p->code[sides[k]].control == BRANCH && p->code[sides[k]].guard == NO_OFFSET && p->code[sides[k]].target > sides[k])
+                sides[k] = p->code[sides[k]].target;
+        for (int k = 0; k < 2; k++)
+            if (has_bypassed(p, operation, sides[k]) && (sides[!k] == operation || is_reachable(p, sides[!k], operation, NO_INDEX)))
+                return true;
+    }
+    return false;
+}
+
+static const BypassCheck *bypass_check(Block *b, uint32_t barrier, uint32_t exit_pc)
 {
     BlockCheck *check = b->check;
     const Program *p = b->launch->kernel->program;
     for (const BypassCheck *c = check->bypass_checks; c < check->bypass_checks + BYPASS_CHECKS; c++)
         if (c->known && c->barrier == barrier && c->exit_pc == exit_pc)
-            return c->bypassed;
-    const bool bypassed = exit_pc < p->count && !is_reachable(p, exit_pc, barrier, NO_INDEX) && is_reachable(p, barrier, exit_pc, NO_INDEX) &&
-                      !is_reachable(p, barrier, NO_INDEX, exit_pc);
-    check->bypass_checks[check->bypass_check_count++ % BYPASS_CHECKS] = (BypassCheck){barrier, exit_pc, true, bypassed};
-    return bypassed;
+            return c;
+    BypassCheck *c = &check->bypass_checks[check->bypass_check_count++ % BYPASS_CHECKS];
+    *c = (BypassCheck){barrier, exit_pc, true, has_bypassed(p, barrier, exit_pc), false};
+    c->skipped = c->bypassed && has_skipping_branch(p, barrier);
+    return c;
 }
 
 // The index in the kernel's code of an instruction of a frame or, if a function contains it, of the call in the kernel.
@@ -72,12 +98,41 @@ static uint32_t index_in_kernel(const Frame *f, uint32_t at)
     return at;
 }
 
+// Lanes of a split in the mask of whose warp-level operation `lanes` are, although these have bypassed the operation and exit now.
+static void report_missing_lanes(Warp *w, const WarpSplit *waiting, uint32_t lanes)
+{
+    const Instr *i = sim_instruction_of(waiting);
+    const FindingLocation location = sim_location_of(w->block->launch, w->block->number,
+                                                     (uint32_t)(w->number * LANES + __builtin_ctz(waiting->mask & ~waiting->executed)), i, "waiting", WAITS);
+    char title[160];
+    snprintf(title, sizeof title, "%d lanes (0x%x) are in the mask of an operation that they bypass", __builtin_popcount(lanes), lanes);
+    sim_wait_for_earlier_blocks(w->block); // not from a speculative run
+    sim_add_warning(INVALID_WARP_OPERATION, title, &location, 1,
+                    "name in the mask only the lanes that execute the operation, or move it to where all of them do\n"
+                    "note: PTX waits until the other lanes exit; the CUDA C++ Programming Guide requires that all lanes in the mask which have not "
+                    "exited execute the operation");
+}
+
+// Lanes exit, the last at `exit_pc`. Reports splits that have waited for them at an operation which they have bypassed. Lanes that return
+// instead are correct: an operation waits only for lanes that have not exited.
+static void check_awaited_lanes(Warp *w, uint32_t mask, uint32_t exit_pc)
+{
+    for (const WarpSplit *q = w->splits; q; q = q->next) {
+        uint32_t awaited = 0;
+        for (uint32_t rest = q->state == WAITS_FOR_LANES ? q->mask & ~q->executed : 0; rest; rest &= rest - 1)
+            awaited |= mask & ((const uint32_t *)(q->frame->registers + sim_instruction_of(q)->members))[__builtin_ctz(rest)];
+        if (awaited && bypass_check(w->block, index_in_kernel(q->frame, q->pc), exit_pc)->skipped)
+            report_missing_lanes(w, q, awaited);
+    }
+}
+
 void sim_note_exits(Warp *w, const WarpSplit *p, uint32_t mask)
 {
     const uint32_t exit_pc = p->pc - 1, previous = p->jump_from != NO_INDEX && p->jump_to == exit_pc ? p->jump_from : exit_pc ? exit_pc - 1 : 0;
     const uint32_t last_pc = index_in_kernel(p->frame, previous);
     for (uint32_t rest = mask; rest; rest &= rest - 1)
         w->block->check->exit_pc[w->number][__builtin_ctz(rest)] = last_pc;
+    check_awaited_lanes(w, mask, last_pc);
     sim_check_cluster_exit(w, &p->frame->function->program->code[exit_pc], mask);
 }
 
@@ -88,7 +143,7 @@ static uint32_t count_bypassing(Block *b, const WarpSplit *waiting)
     uint32_t count = 0;
     for (uint32_t t = 0; t < b->threads; t++) {
         const Warp *w = &b->warps[t / LANES];
-        count += !(w->live_mask >> t % LANES & 1) && bypasses(b, barrier, b->check->exit_pc[t / LANES][t % LANES]);
+        count += !(w->live_mask >> t % LANES & 1) && bypass_check(b, barrier, b->check->exit_pc[t / LANES][t % LANES])->bypassed;
     }
     return count;
 }

@@ -8,6 +8,7 @@ enum { BYPASS_CHECKS = 8 };
 typedef struct BypassCheck { // can a thread that exited at exit_pc have bypassed the barrier?
     uint32_t barrier, exit_pc; // indices of instructions
     bool known, bypassed;
+    bool skipped; // has_skipping_branch
 } BypassCheck;
 
 // Block.check. Owned by the host thread that runs the block, and reused for the thread's next block.

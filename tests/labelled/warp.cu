@@ -351,6 +351,54 @@ template <bool again> static void run_store_in_two()
     finish_and_free(a, b);
 }
 
+// ---- Lanes in the mask that never come to the operation, and end
+
+enum Operation { SHUFFLE_OPERATION, BALLOT, SYNCWARP_OPERATION };
+
+// Half of the lanes execute an operation in a branch; the others go on and end.
+template <Operation operation, unsigned mask> __global__ void operation_in_branch(const int *in, int *out)
+{
+    int value = in[threadIdx.x];
+    if (threadIdx.x < 16) {
+        if (operation == SHUFFLE_OPERATION)
+            value += __shfl_xor_sync(mask, value, 8); // reads from these lanes only
+        else if (operation == BALLOT)
+            value = __ballot_sync(mask, value > 3) & 0xffff;
+        else
+            __syncwarp(mask);
+    }
+    out[threadIdx.x] = value;
+}
+
+// Half of the lanes have one more iteration: its ballot names all lanes, or those that are in the loop.
+template <bool names_all> __global__ void unequal_iterations(const int *in, int *out)
+{
+    int count = 0;
+    for (int i = threadIdx.x; i < 48; i += 32)
+        count += __popc(__ballot_sync(names_all || i < 32 ? ALL_LANES : 0xffff, in[i] > 3) & 0xffff);
+    out[threadIdx.x] = count;
+}
+
+// Half of the lanes return, at once or after work of their own. An operation waits only for lanes that have not exited.
+template <bool works> __global__ void return_before_shuffle(const int *in, int *out)
+{
+    int value = in[threadIdx.x];
+    if (threadIdx.x >= 16) {
+        if (works)
+            out[threadIdx.x] = 3 * value + in[threadIdx.x - 16];
+        return;
+    }
+    value += __shfl_xor_sync(ALL_LANES, value, 8);
+    out[threadIdx.x] = value;
+}
+
+template <void (*kernel)(const int *, int *)> static void run_awaited()
+{
+    int *in = numbers(48), *out = zeros<int>(32);
+    kernel<<<1, 32>>>(in, out);
+    finish_and_free(in, out);
+}
+
 static const Case CASES[] = {
     {"tree", run_warp_tree<BOTH>},
     {"tree-no-wait-before-write", run_warp_tree<NOT_BEFORE_WRITE>},
@@ -375,6 +423,16 @@ static const Case CASES[] = {
     {"aggregated-plain-count", run_aggregated<false>},
     {"shuffle-half", run_shuffle_in_branch<0x0000ffff>},
     {"shuffle-half-full-mask", run_shuffle_in_branch<ALL_LANES>},
+    {"branch-shuffle", run_awaited<operation_in_branch<SHUFFLE_OPERATION, 0xffff>>},
+    {"branch-shuffle-full-mask", run_awaited<operation_in_branch<SHUFFLE_OPERATION, ALL_LANES>>},
+    {"branch-ballot", run_awaited<operation_in_branch<BALLOT, 0xffff>>},
+    {"branch-ballot-full-mask", run_awaited<operation_in_branch<BALLOT, ALL_LANES>>},
+    {"branch-syncwarp", run_awaited<operation_in_branch<SYNCWARP_OPERATION, 0xffff>>},
+    {"branch-syncwarp-full-mask", run_awaited<operation_in_branch<SYNCWARP_OPERATION, ALL_LANES>>},
+    {"unequal-iterations", run_awaited<unequal_iterations<false>>},
+    {"unequal-iterations-full-mask", run_awaited<unequal_iterations<true>>},
+    {"return-before-shuffle", run_awaited<return_before_shuffle<false>>},
+    {"return-after-work-before-shuffle", run_awaited<return_before_shuffle<true>>},
     {"shuffle-full", run_caller_in_mask<ALL_LANES>},
     {"shuffle-caller-not-in-mask", run_caller_in_mask<0x0000ffff>},
     {"source-takes-part", run_source_takes_part<3>},
