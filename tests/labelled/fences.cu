@@ -109,8 +109,11 @@ template <Fence fence> static void run_message_in_block()
     finish_and_free(in, out);
 }
 
-// The data are volatile, too. With a fence they come in order; without one nothing says which is seen first.
-template <Fence fence> __global__ void volatile_message(volatile int *data, volatile int *flag, int *out)
+// The data are volatile, too. With a fence they come in order; without one nothing says which is seen first. TESTED: a branch depends on
+// the data, which are stored in any case. VALIDATED: the data are stored only if the branch finds that they are there.
+enum Use { STORED, TESTED, VALIDATED };
+
+template <Fence fence, Use use> __global__ void volatile_message(volatile int *data, volatile int *flag, int *out)
 {
     if (threadIdx.x != 0)
         return;
@@ -122,14 +125,18 @@ template <Fence fence> __global__ void volatile_message(volatile int *data, vola
         while (*flag == 0)
             continue;
         fence_now<fence>(cuda::memory_order_acquire);
-        *out = *data;
+        const int value = *data;
+        if (use == TESTED && value != 0)
+            out[1] = 1;
+        if (use != VALIDATED || value != 0)
+            out[0] = value;
     }
 }
 
-template <Fence fence> static void run_volatile_message()
+template <Fence fence, Use use = STORED> static void run_volatile_message()
 {
-    int *data = zeros<int>(1), *flag = zeros<int>(1), *out = zeros<int>(1);
-    volatile_message<fence><<<2, THREADS>>>(data, flag, out);
+    int *data = zeros<int>(1), *flag = zeros<int>(1), *out = zeros<int>(2);
+    volatile_message<fence, use><<<2, THREADS>>>(data, flag, out);
     finish_and_free(data, flag, out);
 }
 
@@ -849,6 +856,9 @@ static const Case CASES[] = {
     {"message-in-block-no-fence", run_message_in_block<NO_FENCE>},
     {"message-volatile-data", run_volatile_message<DEVICE_FENCE>},
     {"message-volatile-data-no-fence", run_volatile_message<NO_FENCE>},
+    {"message-volatile-data-tested", run_volatile_message<DEVICE_FENCE, TESTED>},
+    {"message-volatile-data-tested-no-fence", run_volatile_message<NO_FENCE, TESTED>},
+    {"message-volatile-data-validated", run_volatile_message<NO_FENCE, VALIDATED>},
     {"message-plain-flag", run_wrong_message<PLAIN_FLAG>},
     {"message-flag-first", run_wrong_message<FLAG_FIRST>},
     {"message-written-again", run_wrong_message<WRITTEN_AGAIN>},
