@@ -121,7 +121,7 @@ static const Setting SETTINGS[] = {
     // number of warp instructions after which a block counts as an infinite loop
     {"SIM_MAX_INSTRUCTIONS", set_uint64, &settings.max_instructions, 1000000000, 1, UINT64_MAX,
      "a number of warp instructions, at least 1"},
-    // whether [memoised launches](how-it-works.md#memoised-launches) are executed instead of skipped
+    // whether [memoised launches](how-it-works.md#memoised-launches) and idle blocks are executed instead of skipped
     {"SIM_REPEAT", set_bool, &settings.takes_no_shortcuts, 0, 0, 1, "1, to run every launch and every block, or 0"},
     // number of SMs of the GPU
     {"SIM_SMS", set_int, &settings.sms, 132, 1, MAX_SMS, "a number of SMs, from 1 to 1024"},
