@@ -1,5 +1,5 @@
 // select.c: instruction selection, within a block as in LLVM: multiplications and additions become fma and mad, and products of
-// extended integers become mul.wide.
+// extended integers become mul.wide. nvcc writes no 64-bit mad: the GPU multiplies 64-bit integers in several steps.
 #include "compiler/intrinsics.h"
 #include "compiler/known.h"
 #include "compiler/passes.h"
@@ -20,7 +20,7 @@ static bool can_fuse(const IrInstruction *product, const IrInstruction *sum)
         return false;
     if (ir_is_float_type(sum->type))
         return sum->type != IR_F16 && sum->type != IR_BF16 && !((product->flags | sum->flags) & IR_EXACT);
-    return sum->type == IR_B32 || sum->type == IR_B64;
+    return sum->type == IR_B32;
 }
 
 static IrInstruction *negated(Selection *s, IrInstruction *insert_before, IrInstruction *value)
