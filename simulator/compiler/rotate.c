@@ -1,6 +1,6 @@
 // rotate.c: loop rotation. A loop that tests its condition in the header becomes a guarded loop with the test at its end: the
 // header is copied into the preheader. The body then runs whenever the loop is entered, so that invariants can be hoisted out of
-// it, and an iteration has one jump.
+// it, and an iteration has one jump. Invariants of the header are moved, not copied, so that both tests use the same value.
 #include "compiler/intrinsics.h"
 #include "compiler/passes.h"
 
@@ -50,12 +50,25 @@ static IrInstruction *copied(const Rotation *r, IrInstruction *value)
     return value->block == r->header && value->mark ? r->copy[value->mark - 1] : value;
 }
 
+static bool is_invariant(const Rotation *r, const IrInstruction *i)
+{
+    for (uint32_t k = 0; k < i->operand_count; k++)
+        if (!is_loop_invariant(r->loops, r->loop, i->operands[k]))
+            return false;
+    return ir_is_pure(i) && !ir_is_assembly(i);
+}
+
 static void copy_header(Rotation *r)
 {
     const uint32_t from = ir_edge_index(r->preheader, 0);
     IrInstruction *insert_before = r->preheader->last;
     uint32_t count = 0;
-    for (IrInstruction *i = r->header->first; i != r->header->last; i = i->next) {
+    for (IrInstruction *i = r->header->first, *next; i != r->header->last; i = next) {
+        next = i->next;
+        if (is_invariant(r, i)) {
+            ir_move_before(insert_before, i);
+            continue;
+        }
         i->mark = count + 1;
         if (i->op == IR_PHI) {
             r->copy[count++] = i->operands[from];
