@@ -1,9 +1,11 @@
 // sink.c: an instruction whose value only one path needs is moved to that path, so that the others do not compute it. It moves to
 // the block that dominates all its uses, but not into a loop, and a load never moves past a store that may write its memory.
+// As in NVVM, the conversion of a pointer to an address space (cvta) moves only if one block has all its uses, and no instruction moves if
+// more than one value would have to be kept in a register for it, which its result replaces.
 #include "compiler/intrinsics.h"
 #include "compiler/memory.h"
 
-enum { MAX_ROUNDS = 8, MAX_WALK = 200 };
+enum { MAX_ROUNDS = 8, MAX_WALK = 200, MAX_GROUP = 64 };
 
 typedef struct Sinking {
     IrModule *module;
@@ -18,7 +20,7 @@ static uint32_t depth_of(const Sinking *s, const IrBlock *block)
     return loop ? loop->depth : 0;
 }
 
-// The block that dominates all uses.
+// The block that dominates all uses; NULL if the instruction must not leave its own block.
 static IrBlock *block_of_uses(const Sinking *s, const IrInstruction *i)
 {
     IrBlock *common = NULL;
@@ -26,6 +28,8 @@ static IrBlock *block_of_uses(const Sinking *s, const IrInstruction *i)
         const IrInstruction *user = use->user;
         IrBlock *at = user->op == IR_PHI ? user->block->predecessors[use->operand] : user->block;
         if (s->dominators->number[at->id] == UINT32_MAX)
+            return NULL;
+        if (common && common != at && i->op == IR_FROM_GENERIC)
             return NULL;
         common = common ? common_dominator(s->dominators, common, at) : at;
         if (common == i->block)
@@ -69,10 +73,94 @@ static IrBlock *allowed_block(const Sinking *s, const IrInstruction *i, IrBlock 
     return target;
 }
 
+// ---- Registers
+
+static bool is_used_outside(const IrUse *use, const IrBlock *block)
+{
+    const IrInstruction *user = use->user;
+    return user->op == IR_PHI ? user->block->predecessors[use->operand] != block : user->block != block;
+}
+
+static bool has_only_outside_uses(const IrInstruction *i)
+{
+    for (const IrUse *use = i->uses; use; use = use->next)
+        if (!is_used_outside(use, i->block))
+            return false;
+    return i->uses != NULL;
+}
+
+typedef struct Group { // an instruction, and those of its block that only the group needs, so that they can move with it; they are marked
+    IrInstruction *members[MAX_GROUP];
+    uint32_t count;
+} Group;
+
+static void add_member(Group *g, IrInstruction *i)
+{
+    i->mark = 1;
+    g->members[g->count++] = i;
+}
+
+static bool only_group_needs(const IrInstruction *i)
+{
+    for (const IrUse *use = i->uses; use; use = use->next)
+        if (!use->user->mark && !is_used_outside(use, i->block))
+            return false;
+    return true;
+}
+
+static void collect(Group *g, IrInstruction *first)
+{
+    add_member(g, first);
+    for (bool again = true; again;) {
+        again = false;
+        for (uint32_t k = 0; k < g->count; k++)
+            for (uint32_t o = 0; o < g->members[k]->operand_count && g->count < MAX_GROUP; o++) {
+                IrInstruction *operand = g->members[k]->operands[o];
+                if (operand->mark || operand->block != first->block || !can_sink(operand) || !only_group_needs(operand))
+                    continue;
+                add_member(g, operand);
+                again = true;
+            }
+    }
+}
+
+// Whether a value that the group needs is kept in a register after the block anyway: it is a constant, or needed in the next iteration of
+// a loop, later, or by another instruction that can be moved.
+static bool is_kept_anyway(const Sinking *s, const IrInstruction *value, const IrBlock *block)
+{
+    const Loop *loop = s->loops->innermost[block->id];
+    if (ir_is_constant(value) || value->op == IR_ARGUMENT || value->op == IR_SYMBOL || value->op == IR_ALLOCA || (loop && is_loop_invariant(s->loops, loop, value)))
+        return true;
+    for (const IrUse *use = value->uses; use; use = use->next)
+        if (!use->user->mark && (is_used_outside(use, block) || (can_sink(use->user) && has_only_outside_uses(use->user))))
+            return true;
+    return false;
+}
+
+// Whether moving the instruction would keep more than one value longer.
+static bool needs_registers(const Sinking *s, IrInstruction *i)
+{
+    Group g = {.count = 0};
+    const IrInstruction *kept = NULL;
+    bool has_two = false;
+    collect(&g, i);
+    for (uint32_t k = 0; k < g.count; k++)
+        for (uint32_t o = 0; o < g.members[k]->operand_count; o++) {
+            const IrInstruction *operand = g.members[k]->operands[o];
+            if (operand->mark || operand == kept || is_kept_anyway(s, operand, i->block))
+                continue;
+            has_two |= kept != NULL;
+            kept = operand;
+        }
+    for (uint32_t k = 0; k < g.count; k++)
+        g.members[k]->mark = 0;
+    return has_two;
+}
+
 static bool sink(const Sinking *s, IrInstruction *i)
 {
     IrBlock *target = i->uses && can_sink(i) ? block_of_uses(s, i) : NULL;
-    if (!target)
+    if (!target || needs_registers(s, i))
         return false;
     target = allowed_block(s, i, target);
     if (target == i->block)

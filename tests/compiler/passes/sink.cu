@@ -1,4 +1,4 @@
-// sink: what only one side of a branch needs is computed there.
+// sink: what only one side of a branch needs is computed there, but a pointer that several blocks need is converted once, at the start.
 // with: promote spaces simplify dce simplify-cfg gvn
 __global__ void rare(const float *in, float *out, int n)
 {
@@ -7,5 +7,7 @@ __global__ void rare(const float *in, float *out, int n)
         out[0] = x;
         out[1] = x + 1;
         __threadfence();
+        if (n > 0)
+            out[2] = 0;
     }
 }
