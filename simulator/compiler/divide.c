@@ -1,6 +1,6 @@
 // divide.c: integer division. Division by a constant becomes a multiplication by its reciprocal (Granlund and Montgomery, "Division by
 // Invariant Integers using Multiplication"). Other 64-bit divisions first test whether both operands fit in 32 bits, for which division
-// is several times faster (LLVM: BypassSlowDivision). A remainder is computed from the quotient if both are needed.
+// is several times faster (LLVM: BypassSlowDivision), unless one looks like a hash. A remainder is computed from the quotient if both are needed.
 #include "compiler/known.h"
 #include "compiler/passes.h"
 
@@ -185,6 +185,21 @@ static bool is_short(const IrInstruction *value)
     return largest_unsigned(value) <= UINT32_MAX;
 }
 
+// Whether the value looks like a hash, which rarely fits in 32 bits (LLVM: isHashLikeValue): an exclusive or, a product with a large
+// constant, or phis of these.
+static bool is_hash(const IrInstruction *value, uint32_t depth)
+{
+    enum { MAX_DEPTH = 8 };
+    if (value->op == IR_MUL && value->operands[1]->op == IR_INTEGER)
+        return value->operands[1]->integer != (int32_t)value->operands[1]->integer;
+    if (value->op != IR_PHI || depth == MAX_DEPTH)
+        return value->op == IR_XOR;
+    for (uint32_t k = 0; k < value->operand_count; k++)
+        if (!is_hash(value->operands[k], depth + 1))
+            return false;
+    return true;
+}
+
 static IrInstruction *divide_short(const Dividing *d, IrInstruction *insert_before, const IrInstruction *i)
 {
     IrInstruction *a = ir_convert(d->module, insert_before, IR_B32, i->operands[0], 0), *b = ir_convert(d->module, insert_before, IR_B32, i->operands[1], 0);
@@ -201,7 +216,8 @@ static void split_division(Dividing *d, IrInstruction *i)
     IrInstruction *bits = is_short(i->operands[0]) ? i->operands[1] : i->operands[0];
     if (!is_short(i->operands[0]) && !is_short(i->operands[1]))
         bits = binary(d, jump, IR_OR, i->operands[0], i->operands[1]);
-    IrInstruction *high = binary(d, jump, IR_AND, bits, constant(d, IR_B64, 0xffffffff00000000));
+    const bool has_no_low_bits = (uint32_t)~known_zero_bits(bits) == 0;
+    IrInstruction *high = has_no_low_bits ? bits : binary(d, jump, IR_AND, bits, constant(d, IR_B64, 0xffffffff00000000));
     IrInstruction *has_none = ir_compare(module, jump, IR_EQUAL, high, constant(d, IR_B64, 0), 0);
     ir_remove(jump);
     ir_branch(module, block, has_none, fast, slow);
@@ -220,6 +236,8 @@ static void split_division(Dividing *d, IrInstruction *i)
 
 static void divide_wide(Dividing *d, IrInstruction *i)
 {
+    if (is_hash(i->operands[0], 0) || is_hash(i->operands[1], 0))
+        return;
     if (!is_short(i->operands[0]) || !is_short(i->operands[1])) {
         split_division(d, i);
         return;
