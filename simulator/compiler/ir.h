@@ -131,6 +131,7 @@ struct IrBlock {
     IrBlock **predecessors; // one entry for each edge; updated by the functions of ir.c for terminators
     uint32_t predecessor_count;
     uint32_t unroll;        // of a loop header: #pragma unroll N; 0: no pragma, 1: never, UINT32_MAX: fully
+    uint32_t max_trips;     // of the header of a remainder loop that is to be unrolled: it runs at most so many iterations; or 0
     IrFunction *function;
     IrBlock *previous, *next; // in layout order
 };

@@ -1,16 +1,19 @@
 // unroll.c: a loop with a small constant trip count is replaced by that many copies of its body. Other counted loops are unrolled by
-// four, as in NVVM, with a loop for the remaining iterations after them if they start at a constant, else before them.
+// four, as in NVVM, with a loop for the remaining iterations after them if they start at a constant, else before them. The remaining
+// iterations of a loop within a loop are copies with a test after each.
 #include "compiler/clone.h"
 #include "compiler/known.h"
 
 enum { // NVVM's limits, found by experiment
     MAX_FULL_TRIPS = 128,      // trips found by evaluating the test
     MAX_FULL_SIZE = 420,       // instructions of all copies that remain once constants are folded
+    MAX_LOCAL_SIZE = 4 * MAX_FULL_SIZE, // of a loop over a local array, whose elements then are registers
     MAX_PRAGMA_TRIPS = 4096,
     MAX_PRAGMA_SIZE = 16 * 1024,
     MAX_PARTIAL_SIZE = 184,    // instructions of all copies
     DEFAULT_RUNTIME_COUNT = 4, MAX_RUNTIME_COUNT = 16,
-    MAX_FEW_TRIPS = 8          // a loop with at most this many trips is not partially unrolled
+    MAX_FEW_TRIPS = 8,         // a loop with at most this many trips is not partially unrolled
+    MAX_TESTED_TRIPS = 8       // copies with a test after each
 };
 
 typedef struct Unrolling {
@@ -208,6 +211,22 @@ static bool is_small(const Unrolling *u, const Loop *loop, uint32_t trips, uint3
     return trips == 1 || ((uint64_t)trips * size_unrolled(u, loop) <= max && u->instructions + (uint64_t)trips * size_of(loop) <= u->max_instructions);
 }
 
+// Whether the loop loads or stores an element of a local array whose index it changes.
+static bool has_local_array(const Unrolling *u, const Loop *loop)
+{
+    for (uint32_t k = 0; k < loop->block_count; k++)
+        for (const IrInstruction *i = loop->blocks[k]->first; i; i = i->next) {
+            const IrInstruction *address = i->op == IR_LOAD || i->op == IR_STORE ? i->operands[0] : NULL;
+            if (!address || address->op != IR_OFFSET || is_loop_invariant(u->loops, loop, address))
+                continue;
+            while (address->op == IR_OFFSET)
+                address = address->operands[0];
+            if (address->op == IR_ALLOCA)
+                return true;
+        }
+    return false;
+}
+
 static bool try_full(Unrolling *u, Loop *loop)
 {
     const uint32_t requested = loop->header->unroll;
@@ -215,7 +234,8 @@ static bool try_full(Unrolling *u, Loop *loop)
     const uint32_t trips = constant_trip_count(u->module, u->loops, loop, is_requested ? MAX_PRAGMA_TRIPS : MAX_FULL_TRIPS);
     if (!trips || requested == 1 || ir_count_phis(loop->header) >= MAX_PHIS || (requested > 1 && requested != UINT32_MAX && requested < trips))
         return false;
-    if (!is_small(u, loop, trips, is_requested ? MAX_PRAGMA_SIZE : MAX_FULL_SIZE))
+    const uint32_t max_size = has_local_array(u, loop) ? MAX_LOCAL_SIZE : MAX_FULL_SIZE;
+    if (!is_small(u, loop, trips, is_requested ? MAX_PRAGMA_SIZE : max_size))
         return false;
     u->instructions += (uint64_t)trips * size_of(loop);
     unroll_fully(u, loop, trips);
@@ -248,8 +268,24 @@ static bool begins_with_loop(const Unrolling *u, const Loop *loop)
     return false;
 }
 
+// Replaces a loop that runs at most `trips` iterations by that many copies, each of which may leave it.
+static bool unroll_with_tests(Unrolling *u, Loop *loop, uint32_t trips)
+{
+    IrBlock *headers[MAX_TESTED_TRIPS], *latches[MAX_TESTED_TRIPS];
+    loop->header->max_trips = 0;
+    if (trips > MAX_TESTED_TRIPS || !is_small(u, loop, trips, MAX_FULL_SIZE))
+        return false;
+    u->instructions += (uint64_t)trips * size_of(loop);
+    demote_outside_uses(u->module, u->function, u->loops, loop);
+    chain_copies(u, loop, trips, headers, latches);
+    ir_make_jump(u->module, latches[trips - 1], !back_target(latches[trips - 1], headers[0]));
+    return true;
+}
+
 static bool try_partial(Unrolling *u, Loop *loop)
 {
+    if (loop->header->max_trips)
+        return unroll_with_tests(u, loop, loop->header->max_trips);
     const uint32_t requested = loop->header->unroll;
     if (!begins_with_loop(u, loop) && try_full(u, loop)) // its trip count is known only since branches' conditions are used
         return true;

@@ -149,6 +149,7 @@ static void add_copy(Runtime *u, const Loop *loop, IrInstruction *back_edges, Ir
         r->copy_preheader = ir_new_block_before(u->module, insert_before);
     r->copy = clone_blocks(u->module, u->function, loop->blocks, loop->block_count, insert_before);
     cloned_block(r->copy, header)->unroll = 1;
+    cloned_block(r->copy, header)->max_trips = loop->parent && u->count > 2 ? u->count - 1 : 0;
     if (!r->is_last) {
         r->between = ir_new_block_before(u->module, header);
         r->main_preheader = ir_new_block_before(u->module, header);
