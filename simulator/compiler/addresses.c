@@ -44,8 +44,8 @@ static bool can_split(const IrInstruction *sum, IndexContext x)
         return true; // as in nvcc: an int is assumed not to wrap, even if its sum is unsigned
     if ((sum->flags & IR_NO_WRAP) && is_never_negative(sum->operands[0]) && is_never_negative(sum->operands[1]))
         return true;
-    uint64_t max_sum;
-    return !__builtin_add_overflow(largest_with_specials(sum->operands[0]), largest_with_specials(sum->operands[1]), &max_sum) && max_sum <= UINT32_MAX;
+    const bool sets_bits = sum->operands[1]->op == IR_INTEGER && !(unsigned_value(sum->operands[1]) & ~known_zero_bits(sum->operands[0]));
+    return sets_bits || (largest_with_specials(sum->operands[0]) <= INT32_MAX && largest_with_specials(sum->operands[1]) <= INT32_MAX); // as in LLVM
 }
 
 // As can_split, for a multiplication by a constant or a shift.

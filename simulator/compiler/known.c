@@ -181,6 +181,12 @@ static uint64_t largest(const IrInstruction *value, uint32_t depth, bool with_sp
         if (!(value->flags & IR_SIGNED) && !ir_is_float_type(value->operands[0]->type))
             by_range = largest(value->operands[0], depth + 1, with_specials);
         break;
+    case IR_SHL:
+        if (with_specials && value->operands[1]->op == IR_INTEGER && unsigned_value(value->operands[1]) < 32 &&
+            __builtin_mul_overflow(largest(value->operands[0], depth + 1, with_specials), 1ull << unsigned_value(value->operands[1]), &by_range))
+            by_range = UINT64_MAX;
+        by_range = by_range > type_mask(value->type) ? UINT64_MAX : by_range;
+        break;
     case IR_SHR:
         if (!(value->flags & IR_SIGNED) && value->operands[1]->op == IR_INTEGER && unsigned_value(value->operands[1]) < 64)
             by_range = largest(value->operands[0], depth + 1, with_specials) >> unsigned_value(value->operands[1]);

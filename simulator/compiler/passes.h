@@ -71,6 +71,12 @@ Pass hoist_common;           // hoists instructions with which both arms begin
 Pass order_blocks;
 // read_only.c
 Pass mark_read_only;
+// bit_tests.c: predicates that are single bits
+Pass select_bit_tests;
+// nary.c: sums of summands of which some have been added already
+Pass reuse_sums;
+// narrow.c: loads of the bytes that are needed
+Pass narrow_loads;
 // sink.c
 Pass sink_values;
 // select.c: fma, mad, mul.wide

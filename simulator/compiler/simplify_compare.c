@@ -88,10 +88,27 @@ static IrInstruction *decide_by_range(Simplifier *s, IrInstruction *i)
     return NULL;
 }
 
+// Unsigned x + c < c is x > ~c, and x + c > c - 1 is x < -c. As in LLVM, a loop whose step is its bound is then not counted.
+static IrInstruction *compare_wrapping_sum(Simplifier *s, IrInstruction *i)
+{
+    IrInstruction *a = i->operands[0];
+    const uint64_t c = unsigned_value(a->operands[1]), bound = unsigned_value(i->operands[1]);
+    if (i->flags & IR_SIGNED)
+        return NULL;
+    if (i->compare == IR_LESS && bound == c)
+        return build_compare(s, i, IR_GREATER, a->operands[0], constant_like(s, a, (int64_t)~c), 0);
+    if (i->compare == IR_GREATER && bound == c - 1)
+        return build_compare(s, i, IR_LESS, a->operands[0], constant_like(s, a, -(int64_t)c), 0);
+    return NULL;
+}
+
 // (x + c) < d becomes x < d - c if neither wraps.
 static IrInstruction *compare_sum(Simplifier *s, IrInstruction *i)
 {
     IrInstruction *a = i->operands[0];
+    IrInstruction *wrapping = a->op == IR_ADD && has_constant(a, 1) ? compare_wrapping_sum(s, i) : NULL;
+    if (wrapping)
+        return wrapping;
     const bool is_equality = i->compare == IR_EQUAL || i->compare == IR_NOT_EQUAL;
     if (a->op != IR_ADD || !has_constant(a, 1) || (is_equality && !ir_has_one_use(a)) || (!is_equality && !((i->flags & IR_SIGNED) && (a->flags & IR_NO_WRAP))))
         return NULL;
@@ -357,6 +374,37 @@ static IrInstruction *select_bounded(Simplifier *s, IrInstruction *i)
     return build_simplified(s, i, is_min ? IR_MIN : IR_MAX, a, b, c->flags & IR_SIGNED);
 }
 
+// The operand that makes the operation return its first operand; *exists: whether there is one.
+static int64_t identity_of(IrOp op, bool *exists)
+{
+    *exists = op == IR_ADD || op == IR_SUB || op == IR_OR || op == IR_XOR || op == IR_SHL || op == IR_SHR || op == IR_AND || op == IR_MUL;
+    return op == IR_AND ? -1 : op == IR_MUL;
+}
+
+// c ? x + y : x becomes x + (c ? y : 0), and c ? x : ~x becomes x ^ (c ? 0 : -1) (LLVM: foldSelectIntoOp).
+static IrInstruction *select_operand(Simplifier *s, IrInstruction *i)
+{
+    for (uint32_t k = 1; k <= 2; k++) {
+        IrInstruction *changed = i->operands[k], *x = i->operands[3 - k];
+        const bool is_not = changed->op == IR_NOT;
+        bool exists;
+        const IrOp op = is_not ? IR_XOR : (IrOp)changed->op;
+        const int64_t identity = identity_of(op, &exists);
+        if (!exists || !ir_has_one_use(changed) || ir_is_constant(x) || (i->type != IR_B32 && i->type != IR_B64))
+            continue;
+        const bool commutes = op != IR_SUB && op != IR_SHL && op != IR_SHR && !is_not, is_second = commutes && changed->operands[1] == x;
+        if (changed->operands[is_second] != x)
+            continue;
+        IrInstruction *y = is_not ? constant_like(s, i, -1) : changed->operands[!is_second];
+        if (y->op == IR_INTEGER && y->integer != 1 && y->integer != -1)
+            continue;
+        IrInstruction *unchanged = ir_integer(s->module, s->function, y->type, identity);
+        IrInstruction *chosen = ir_select(s->module, i, i->operands[0], k == 1 ? y : unchanged, k == 1 ? unchanged : y);
+        return build_simplified(s, i, op, x, chosen, changed->flags & IR_SIGNED);
+    }
+    return NULL;
+}
+
 bool is_lowest_bit(const IrInstruction *condition, IrType type)
 {
     if (condition->op != IR_COMPARE || condition->compare != IR_NOT_EQUAL || !is_constant_integer(condition->operands[1], 0))
@@ -390,5 +438,7 @@ IrInstruction *simplify_select(Simplifier *s, IrInstruction *i)
     if (b->op == IR_SELECT && b->operands[0] == c)
         return ir_select(s->module, i, c, a, b->operands[2]);
     IrInstruction *extreme = select_extreme(s, i);
-    return extreme ? extreme : select_bounded(s, i);
+    if (!extreme)
+        extreme = select_bounded(s, i);
+    return extreme ? extreme : select_operand(s, i);
 }

@@ -121,3 +121,25 @@ def test_a_struct_is_copied_with_its_padding(members, parts, tmp_path):
     source.write_text(f"struct S {{ {members} }};\n__global__ void copy(const S *from, S *to) {{ to[threadIdx.x] = from[threadIdx.x]; }}\n")
     made = subprocess.run([pass_examples.COMPILE, source, "-o", "-"], capture_output=True, text=True, check=True).stdout
     assert accessed(made, "ld") == parts and accessed(made, "st") == parts
+
+
+LIKE_NVCC = {  # the kernel's code -> how often its PTX has an instruction, as nvcc's
+    "for (unsigned k = threadIdx.x; k < 256; k += 256) in[k] = 0;": {"st.global": 1},  # k + 256 < 256 is no count
+    "for (unsigned k = tid; tid < n && k < min(n, tid * 8); k++) in[k] = n;": {"or.pred": 1, "bra": 2, "min": 1},  # unswitched, then rotated
+    "unsigned own[60]; for (int k = 0; k < 60; k++) own[k] = in[k * 64 + tid]; __syncthreads();"
+    " for (int k = 0; k < 60; k++) if (__any_sync(~0u, own[k] < n)) in[k * n] = own[k] * n;": {"st.global": 60, "local": 0},  # registers
+    "for (unsigned j = 0; j < n; j++) { unsigned s = 0; for (unsigned k = 0; k < n; k++) s += in[k * tid]; in[j] = s; __syncthreads(); }":
+        {"ld.global": 4 + 3},  # the remaining iterations, too, are copies
+    "for (unsigned k = 0; k < blockDim.x / 32; k++) in[k * tid] = n;": {"shr.u32": 1},  # x / 32 > 0 is computed once
+    "long long *x = (long long *)in; x[0] = x[1] * x[2] + x[3];": {"mul.lo.s64": 1, "mad": 0},
+    "const unsigned s = in[tid]; in[0] = tid > n ? s : ~s;": {"selp": 1, "xor": 1, "not": 0},  # s ^ (tid > n ? 0 : -1)
+}
+
+
+@pytest.mark.parametrize("code, counts", LIKE_NVCC.items(), ids=range(len(LIKE_NVCC)))
+def test_passes_together_make_what_nvcc_makes(code, counts, tmp_path):
+    """Broken: a kernel executes more or fewer instructions than nvcc's, because passes are missing, too eager, or in another order."""
+    source = tmp_path / "kernel.cu"
+    source.write_text(f"__global__ void kernel(unsigned *in, unsigned n)\n{{\n    const unsigned tid = threadIdx.x;\n    {code}\n}}\n")
+    made = subprocess.run([pass_examples.COMPILE, source, "-o", "-"], capture_output=True, text=True, check=True).stdout
+    assert {text: made.count(text) for text in counts} == counts
