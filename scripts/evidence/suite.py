@@ -4,8 +4,8 @@
 suite.py DIR   DIR/cases.csv lists the programs, and is written where DIR is a suite that suite_cases.py knows; into evidence/suites/NAME.csv, where
                NAME is the folder's name
 
-A row of the table is one run: program (a name), source, options (nvcc's), label (race, memory, which is a wrong access, or clean), input (a name)
-and arguments. Files are named from DIR. Each program is built with -O3 and runs three times with each input: as it is, with blocks that take turns,
+A row of the table is one run: program (a name), source, options (nvcc's), label (race, memory, which is a wrong access, divergence, a barrier that not
+all threads reach, or clean), input (a name) and arguments. Files are named from DIR. Each program is built with -O3 and runs three times with each input: as it is, with blocks that take turns,
 with blocks in another order. If a mistake is not reported, the program is built for a debugger (-G), too: the compiler may have removed the mistake."""
 
 import argparse
@@ -31,14 +31,14 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 TABLES = ROOT / "evidence/suites"
 ADJUDICATED = TABLES / "adjudicated.csv"
 COLUMNS = ["program", "inputs", "label", "kinds", "kinds_debug", "status"]
-LABELS = ("race", "memory", "clean")
+LABELS = ("race", "memory", "divergence", "clean")
 WAYS = ({}, {"SIM_TOGETHER": "1"}, {"SIM_BLOCK_ORDER": "7"})
 TIME_LIMIT_S = 60
 
 
 @dataclass
 class Case:
-    """One program of a suite: how it is built and run, and what its label says: race, memory (a wrong access), or clean."""
+    """One program of a suite: how it is built and run, and what its label says: one of LABELS."""
     name: str
     source: Path
     label: str
@@ -151,7 +151,7 @@ def adjudicated_by(suite, name, label, rows):
 
 
 def reading(suite, name, label, rows):
-    """How we read a test's label: race, memory or clean, or why it cannot be read so."""
+    """How we read a test's label: one of LABELS, or why it cannot be read so."""
     row = adjudicated_by(suite, name, label, rows)
     return row["reading"] if row else label
 

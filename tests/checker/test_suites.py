@@ -95,7 +95,7 @@ def test_what_is_reported_missed_and_flagged(run_suite):
 
 
 @pytest.mark.parametrize("table, said", [(None, "No such file or directory: cases.csv"), ("program,source\na,a.cu\n", "line 2: wanted are program, source"),
-                                         ("program,source,options,label,input,arguments\na,a.cu,,wrong,,\n", "a label of race, memory, clean")], ids=["none", "columns", "label"])
+                                         ("program,source,options,label,input,arguments\na,a.cu,,wrong,,\n", "a label of race, memory, divergence, clean")], ids=["none", "columns", "label"])
 def test_an_invalid_folder_is_rejected(table, said, tmp_path):
     """Broken: a folder without a valid table of programs leads to a table without rows, or to a Python error."""
     if table:
