@@ -60,11 +60,14 @@ bool is_safe_to_speculate(const IrInstruction *i)
     return ir_is_pure(i);
 }
 
-// Whether the value is only a part of varying addresses, which LLVM computes by one instruction.
+// Whether the value is only a part of varying addresses, which LLVM computes by one instruction, or a constant offset from an address, which
+// it adds where the address is used.
 static bool is_part_of_address(const Hoisting *h, const IrInstruction *i)
 {
     if (i->op != IR_OFFSET && i->op != IR_SYMBOL)
         return false;
+    if (i->op == IR_OFFSET && i->operand_count == 1)
+        return true;
     for (const IrUse *use = i->uses; use; use = use->next)
         if (use->user->op != IR_OFFSET || use->operand != 0 || use->user->operand_count != 2 || is_loop_invariant(h->loops, h->loop, use->user->operands[1]))
             return false;
