@@ -295,6 +295,7 @@ class Contract(shapes.Shape):
                          orders_at=tuple(tuple(dict.fromkeys([*small, sizes[-1], size])) for size in [*new, *sizes[-1:], *sizes[-1:], *sizes[-1:]][:len(shapes.ORDERS)]),
                          counted_at=sizes[-1], promise=f"computes {lines['computes']}, according to {name}", limits=limits, goals_at=tuple(goals_at))
         self.elements, self.operation, self.zeroed = elements, computed, [computed.outputs.index(output) for output in zeroed]
+        self.first_repeats: dict = {}  # by size: whether the elements of run 0 repeat, as 0 or 1
         self.scratch = "scratch_count" in functions
         self.sides, self.launch = sides, {key: lines.get(key, "0") for key in SHAPE} if "grid" in lines else {}
 
@@ -307,11 +308,13 @@ class Contract(shapes.Shape):
         """The numbers of a launch's `key` at a size."""
         return numbers_of(self.launch[key], dict(zip(self.sides, size if isinstance(size, tuple) else (size,))))
 
-    def drawn(self, count: int, sign: int) -> tuple[list[int], float]:
-        """Random elements in units, and the number of units in 1."""
+    def drawn(self, size: Any, run: int) -> tuple[list[int], float]:
+        """The random elements of a run in units, and the number of units in 1."""
         computed = self.operation
+        count, sign = shapes.count_of(size) * computed.inputs, computed.sign * run
         if computed.moved:
-            return shapes.drawn_values(count, self.elements, sign, computed.limit)
+            repeats = self.first_repeats.setdefault(size, secrets.randbelow(2)) != run  # in one of a size's two runs
+            return shapes.drawn_values(count, self.elements, repeats, sign, computed.limit)
         if computed.within:
             units = secrets.choice(POWER_UNITS)
             return shapes.drawn(count, self.elements, sign=sign, least=shapes.LEAST * max(1, units // POWER_UNITS[2])), units
@@ -319,8 +322,8 @@ class Contract(shapes.Shape):
 
     def case(self, size: Any, run: int) -> shapes.Case:
         count, computed = shapes.count_of(size), self.operation
-        keys = shapes.drawn_keys(count) if computed.keyed else []
-        numbers, units = self.drawn(count * computed.inputs, computed.sign * run)
+        keys = shapes.drawn_keys(count, run) if computed.keyed else []
+        numbers, units = self.drawn(size, run)
         inputs = [shapes.packed(keys, "int")] * computed.keyed + [shapes.packed(numbers[k:k + count], self.elements, units) for k in range(0, len(numbers), count)]
         given: list = [number / units for number in numbers] if computed.within else keys + numbers
         case = shapes.Case(size, {}, b"".join(inputs), given, computed, self.elements, units)

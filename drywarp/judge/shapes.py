@@ -98,12 +98,12 @@ def few_different(words: Iterable[int], elements: str, units: float, sign: int, 
     return [middle + word % (2 * spread + 1) - spread for word in words]
 
 
-def drawn_values(count: int, elements: str, sign: int = 0, limit: int = 0) -> tuple[list[int], float]:
-    """Random elements that are moved or compared, not added, as whole numbers of a unit; and the number of units in 1. sign: that of all of them, or 0: then
-    some are 0. Half of the arrays have few different elements; the others have all bits, and sometimes the least and the greatest value. limit: with
-    which elements are compared, so that some are near it."""
+def drawn_values(count: int, elements: str, repeat: bool, sign: int = 0, limit: int = 0) -> tuple[list[int], float]:
+    """Random elements that are moved or compared, not added, as whole numbers of a unit; and the number of units in 1. repeat: whether few are different;
+    else they have all bits, and sometimes there are the least and the greatest value. sign: that of all of them, or 0: then some are 0. limit: with which
+    elements are compared, so that some are near it."""
     words, (low, high) = array.array("Q", secrets.token_bytes(8 * count)), ENDS[elements]
-    if secrets.randbelow(2):
+    if repeat:
         units = drawn_unit(elements)
         numbers = few_different(words, elements, units, sign, limit)
     else:
@@ -118,9 +118,9 @@ def drawn_values(count: int, elements: str, sign: int = 0, limit: int = 0) -> tu
     return [min(max(number, low), high) for number in numbers], units
 
 
-def drawn_keys(count: int) -> list[int]:
-    """The segment numbers of this many elements: sometimes short segments, sometimes long ones."""
-    share = secrets.choice((0, 1, 16, 128, 256))  # of 256 elements, this many start a segment: 0 is one segment in all
+def drawn_keys(count: int, run: int) -> list[int]:
+    """The segment numbers of this many elements: in run 0 short or long segments, in run 1 a single one, or one for each element."""
+    share = secrets.choice((0, 0, 256) if run else (1, 16, 128))  # of 256 elements, this many start a segment
     return list(itertools.accumulate((byte < share for byte in secrets.token_bytes(count - 1)), initial=0))
 
 

@@ -116,15 +116,14 @@ def test_a_limit_is_no_error():
 
 def test_a_limit_in_another_order_is_no_error(monkeypatch):
     """Broken: a correct program that is too slow only with interleaved blocks is reported as wrong."""
-    def too_slow(session, size, answer):
+    def too_slow(session, size, answer, in_other_order):
         answer.over = "stopped after 2 seconds"
         return answer.over
 
     monkeypatch.setattr(judging, "one_size", too_slow)
-    monkeypatch.setattr(judging, "finish", lambda *_: None)
     for before in ("", "stopped after 4 seconds"):
         answer = verdicts.Answer("reduce.cu", built=True, over=before, sizes={1: "", 2: before})
-        judging.run_in_order(None, [1], "in another order", answer)
+        answer.sizes[1] = judging.in_other_order(None, 1, "in another order", answer)
         assert answer.status == verdicts.OVER, answer.sizes
 
 
@@ -165,10 +164,11 @@ ELSEWHERE = {"block_order": wrong.test_other_orders_and_changed_inputs, "scan_or
              "known_size": wrong.test_goals, "reserved_memory": wrong.test_goals, "library_line": wrong.test_forbidden_names,
              "forbidden_library": wrong.test_headers_of_a_forbidden_library, "joined_name": wrong.test_a_forbidden_name_in_parts,
              "some_sizes": wrong.test_a_limit_of_none_holds_at_all_sizes, "pipe": wrong.test_a_file_is_opened_once, "link": wrong.test_a_file_is_opened_once,
-             "own_rules": wrong.test_the_courses_rules_win, **dict.fromkeys(("keeps_results", "unordered_streams", "overlapping_kernels"), wrong.test_shortcuts_of_a_sum),
-             **dict.fromkeys(("initial_value", "lower_precision", "keeps_zeros", "rounds"), wrong.test_shortcuts_of_the_data), "own_grid": wrong.test_an_own_grid_is_refused, "exercise_precision": wrong.test_precision_in_an_exercise,
-             "medium_sizes": wrong.test_a_step_gets_unknown_sizes, **dict.fromkeys(("bulk_copies", "host_copies"), wrong.test_goals_count_copies),
-             "another_name": wrong.test_a_file_cannot_name_another_student, "many_members": wrong.test_an_archive_of_many_programs,
+             "own_rules": wrong.test_the_courses_rules_win, "knows_order": wrong.test_a_program_does_not_know_the_order, **dict.fromkeys(("keeps_results", "unordered_streams", "overlapping_kernels"), wrong.test_shortcuts_of_a_sum),
+             **dict.fromkeys(("initial_value", "lower_precision", "keeps_zeros", "rounds", "by_difference", "other_limit", "long_segments"), wrong.test_shortcuts_of_the_data), "own_grid": wrong.test_an_own_grid_is_refused, "exercise_precision": wrong.test_precision_in_an_exercise,
+             "medium_sizes": wrong.test_a_step_gets_unknown_sizes, **dict.fromkeys(("bulk_copies", "host_copies", "kernel_copies"), wrong.test_goals_count_copies),
+             "another_name": wrong.test_a_file_cannot_name_another_student, "many_members": wrong.test_an_archive_of_many_programs, "atomic_stores": wrong.test_goals_of_an_exercise_count_atomics,
+             "damaged_archive": graded.test_damaged_archives_and_deep_folders, "namesake": graded.test_namesakes,
              "long_line": wrong.test_forbidden_names, "own_cluster": wrong.test_goals_of_an_exercise_count_what_replaces_them, "uncounted": wrong.test_a_goal_that_was_not_counted_is_missed, "lost_findings": wrong.test_lost_findings_are_no_pass,
              "forged_location": wrong.test_a_forged_library_is_not_judged,
              "forged_in_exercise": wrong.test_a_forged_library_does_not_solve_an_exercise, "archive": graded.test_platforms_names, "no_protection": wrong.test_no_verdict_without_protection}

@@ -1,6 +1,7 @@
 """What make judge knows besides a step of the first ladder: scans, and what a contract says."""
 
 import dataclasses
+import itertools
 import math
 import re
 import subprocess
@@ -247,8 +248,8 @@ def test_softmax_has_a_tolerance(got, says):
 def test_elements_that_are_compared(elements):
     """Broken: values that are only moved or compared are not those of the whole type, are none near a limit, or are not given as they are expected."""
     least, greatest, near = 0, 0, set()
-    for sign in (0, 0, 1, -1) * 40:
-        numbers, units = shapes.drawn_values(100, elements, sign, limit=256)
+    for sign, repeat in 40 * list(itertools.product((0, 1, -1), (True, False))):
+        numbers, units = shapes.drawn_values(100, elements, repeat, sign, limit=256)
         case = shapes.Case(100, {}, shapes.packed(numbers, elements, units), numbers, contract.operation("copy"), elements, units)
         assert case.wrong(case.read([case.data])) == "" and (not sign or all(number * (sign if elements != "unsigned" else 1) > 0 for number in numbers))
         least, greatest = min([least, *(number / units for number in numbers)]), max([greatest, *(number / units for number in numbers)])
