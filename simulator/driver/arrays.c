@@ -5,30 +5,41 @@
 
 // ---- Formats
 
+static const struct {
+    CUarray_format format;
+    int bits;
+    enum cudaChannelFormatKind kind;
+} FORMATS[] = {
+    {CU_AD_FORMAT_UNSIGNED_INT8, 8, cudaChannelFormatKindUnsigned},
+    {CU_AD_FORMAT_SIGNED_INT8, 8, cudaChannelFormatKindSigned},
+    {CU_AD_FORMAT_UNSIGNED_INT16, 16, cudaChannelFormatKindUnsigned},
+    {CU_AD_FORMAT_SIGNED_INT16, 16, cudaChannelFormatKindSigned},
+    {CU_AD_FORMAT_UNSIGNED_INT32, 32, cudaChannelFormatKindUnsigned},
+    {CU_AD_FORMAT_SIGNED_INT32, 32, cudaChannelFormatKindSigned},
+    {CU_AD_FORMAT_HALF, 16, cudaChannelFormatKindFloat},
+    {CU_AD_FORMAT_FLOAT, 32, cudaChannelFormatKindFloat},
+};
+enum { FORMAT_COUNT = sizeof FORMATS / sizeof *FORMATS };
+
 // Returns the runtime's channel descriptor; it has 0 bits if the format is unsupported.
 static struct cudaChannelFormatDesc channel_format(CUarray_format format, unsigned channels)
 {
-    static const struct {
-        CUarray_format format;
-        int bits;
-        enum cudaChannelFormatKind kind;
-    } FORMATS[] = {
-        {CU_AD_FORMAT_UNSIGNED_INT8, 8, cudaChannelFormatKindUnsigned},
-        {CU_AD_FORMAT_SIGNED_INT8, 8, cudaChannelFormatKindSigned},
-        {CU_AD_FORMAT_UNSIGNED_INT16, 16, cudaChannelFormatKindUnsigned},
-        {CU_AD_FORMAT_SIGNED_INT16, 16, cudaChannelFormatKindSigned},
-        {CU_AD_FORMAT_UNSIGNED_INT32, 32, cudaChannelFormatKindUnsigned},
-        {CU_AD_FORMAT_SIGNED_INT32, 32, cudaChannelFormatKindSigned},
-        {CU_AD_FORMAT_HALF, 16, cudaChannelFormatKindFloat},
-        {CU_AD_FORMAT_FLOAT, 32, cudaChannelFormatKindFloat},
-    };
     const bool is_valid_count = channels == 1 || channels == 2 || channels == 4;
-    for (size_t k = 0; is_valid_count && k < sizeof FORMATS / sizeof *FORMATS; k++)
+    for (size_t k = 0; is_valid_count && k < FORMAT_COUNT; k++)
         if (FORMATS[k].format == format) {
             const int x = FORMATS[k].bits, y = channels > 1 ? x : 0, zw = channels > 2 ? x : 0;
             return (struct cudaChannelFormatDesc){x, y, zw, zw, FORMATS[k].kind};
         }
     return (struct cudaChannelFormatDesc){.f = cudaChannelFormatKindNone};
+}
+
+// The reverse, of the format of an existing array.
+static CUarray_format array_format(const struct cudaChannelFormatDesc *f)
+{
+    size_t k = 0;
+    while (k < FORMAT_COUNT - 1 && (FORMATS[k].bits != f->x || FORMATS[k].kind != f->f))
+        k++;
+    return FORMATS[k].format;
 }
 
 // ---- Arrays
@@ -57,53 +68,25 @@ API CUresult cuArrayDestroy(CUarray array)
     return CALL_RUNTIME(cudaFreeArray((cudaArray_t)array));
 }
 
-// ---- Copies
-
-typedef struct CopySide { // one side of a 2D copy: an array, or pitched memory
-    cudaArray_t array;
-    char *memory;
-    size_t x, y, pitch;
-} CopySide;
-
-static void find_copy_start(CopySide *side, CUmemorytype type, const void *host, CUdeviceptr device, size_t width)
+API CUresult cuArray3DGetDescriptor(CUDA_ARRAY3D_DESCRIPTOR *d, CUarray array)
 {
-    const char *start = type == CU_MEMORYTYPE_HOST ? host : pointer_at(device);
-    if (side->pitch == 0)
-        side->pitch = side->x + width;
-    side->memory = start ? (char *)(uintptr_t)start + side->y * side->pitch + side->x : NULL;
+    struct cudaChannelFormatDesc format;
+    struct cudaExtent extent;
+    unsigned flags;
+    REQUIRE_CONTEXT();
+    CU_REQUIRE(d, CUDA_ERROR_INVALID_VALUE);
+    CU_RETURN_IF_ERROR(CALL_RUNTIME(cudaArrayGetInfo(&format, &extent, &flags, (cudaArray_t)array)));
+    *d = (CUDA_ARRAY3D_DESCRIPTOR){extent.width, extent.height, extent.depth, array_format(&format), (unsigned)sim_channels(&format), flags};
+    return CUDA_SUCCESS;
 }
 
-static bool is_device(CUmemorytype type)
+API CUresult cuArrayGetDescriptor(CUDA_ARRAY_DESCRIPTOR *d, CUarray array)
 {
-    return type == CU_MEMORYTYPE_DEVICE || type == CU_MEMORYTYPE_ARRAY;
-}
-
-CUresult sim_copy_2d_arrays(const CUDA_MEMCPY2D *p, bool is_async, CUstream stream)
-{
-    CopySide from = {(cudaArray_t)p->srcArray, NULL, p->srcXInBytes, p->srcY, p->srcPitch};
-    CopySide to = {(cudaArray_t)p->dstArray, NULL, p->dstXInBytes, p->dstY, p->dstPitch};
-    const size_t width = p->WidthInBytes, height = p->Height;
-    const bool is_unified = p->srcMemoryType == CU_MEMORYTYPE_UNIFIED || p->dstMemoryType == CU_MEMORYTYPE_UNIFIED;
-    const enum cudaMemcpyKind kind = is_unified                     ? cudaMemcpyDefault
-                                     : !is_device(p->srcMemoryType) ? cudaMemcpyHostToDevice
-                                     : is_device(p->dstMemoryType)  ? cudaMemcpyDeviceToDevice
-                                                                    : cudaMemcpyDeviceToHost;
-    if (p->srcMemoryType == p->dstMemoryType) { // array to array: the runtime has no asynchronous copy
-        CU_REQUIRE(!is_async, CUDA_ERROR_NOT_SUPPORTED);
-        return CALL_RUNTIME(cudaMemcpy2DArrayToArray(to.array, to.x, to.y, from.array, from.x, from.y, width, height, kind));
-    }
-    if (p->dstMemoryType == CU_MEMORYTYPE_ARRAY) {
-        find_copy_start(&from, p->srcMemoryType, p->srcHost, p->srcDevice, width);
-        const void *source = from.memory;
-        if (!is_async)
-            return CALL_RUNTIME(cudaMemcpy2DToArray(to.array, to.x, to.y, source, from.pitch, width, height, kind));
-        return CALL_RUNTIME(cudaMemcpy2DToArrayAsync(to.array, to.x, to.y, source, from.pitch, width, height, kind, stream));
-    }
-    find_copy_start(&to, p->dstMemoryType, p->dstHost, p->dstDevice, width);
-    void *destination = to.memory;
-    if (!is_async)
-        return CALL_RUNTIME(cudaMemcpy2DFromArray(destination, to.pitch, from.array, from.x, from.y, width, height, kind));
-    return CALL_RUNTIME(cudaMemcpy2DFromArrayAsync(destination, to.pitch, from.array, from.x, from.y, width, height, kind, stream));
+    CUDA_ARRAY3D_DESCRIPTOR descriptor_3d;
+    CU_REQUIRE(d, CUDA_ERROR_INVALID_VALUE);
+    CU_RETURN_IF_ERROR(cuArray3DGetDescriptor(&descriptor_3d, array));
+    *d = (CUDA_ARRAY_DESCRIPTOR){descriptor_3d.Width, descriptor_3d.Height, descriptor_3d.Format, descriptor_3d.NumChannels};
+    return CUDA_SUCCESS;
 }
 
 // ---- Objects

@@ -17,6 +17,9 @@
 // Converts a runtime error. Most errors have the same number in both APIs.
 CUresult sim_driver_error(cudaError_t error);
 
+// Converts the parameters of a copy; it fails if a position or width in an array is not a whole number of elements.
+CUresult sim_convert_copy(const CUDA_MEMCPY3D *p, struct cudaMemcpy3DParms *copy);
+void sim_convert_copy_back(const struct cudaMemcpy3DParms *copy, CUDA_MEMCPY3D *p); // the type of memory is CU_MEMORYTYPE_UNIFIED
 // Executes a 2D copy whose source or destination is an array.
 CUresult sim_copy_2d_arrays(const CUDA_MEMCPY2D *p, bool is_async, CUstream stream);
 

@@ -40,6 +40,9 @@ FORWARD(cuGraphRemoveDependencies, (CUgraph graph, const CUgraphNode *from, cons
 // ---- Executable graphs
 
 FORWARD(cuGraphInstantiateWithFlags, (CUgraphExec *exec, CUgraph graph, unsigned long long flags), cudaGraphInstantiateWithFlags(exec, graph, flags))
+_Static_assert(sizeof(CUDA_GRAPH_INSTANTIATE_PARAMS) == sizeof(cudaGraphInstantiateParams), "the same struct");
+FORWARD(cuGraphInstantiateWithParams, (CUgraphExec *exec, CUgraph graph, CUDA_GRAPH_INSTANTIATE_PARAMS *p),
+        cudaGraphInstantiateWithParams(exec, graph, (cudaGraphInstantiateParams *)p))
 FORWARD(cuGraphExecDestroy, (CUgraphExec exec), cudaGraphExecDestroy(exec))
 FORWARD(cuGraphExecGetFlags, (CUgraphExec exec, cuuint64_t *flags), cudaGraphExecGetFlags(exec, (unsigned long long *)flags))
 FORWARD(cuGraphExecUpdate, (CUgraphExec exec, CUgraph graph, CUgraphExecUpdateResultInfo *info),
@@ -141,48 +144,18 @@ API CUresult cuGraphKernelNodeGetParams(CUgraphNode node, CUDA_KERNEL_NODE_PARAM
 
 // ---- Copy nodes
 
-static void *address_of(CUmemorytype type, const void *host, CUdeviceptr device)
-{
-    return type == CU_MEMORYTYPE_HOST ? (void *)host : pointer_at(device);
-}
-
-static enum cudaMemcpyKind kind_of(CUmemorytype from, CUmemorytype to)
-{
-    static const enum cudaMemcpyKind KINDS[2][2] = {{cudaMemcpyHostToHost, cudaMemcpyHostToDevice}, {cudaMemcpyDeviceToHost, cudaMemcpyDeviceToDevice}};
-    const bool is_unified = from == CU_MEMORYTYPE_UNIFIED || to == CU_MEMORYTYPE_UNIFIED;
-    return is_unified ? cudaMemcpyDefault : KINDS[from == CU_MEMORYTYPE_DEVICE][to == CU_MEMORYTYPE_DEVICE];
-}
-
-// Copies from or to arrays are not supported.
-static CUresult runtime_copy(const CUDA_MEMCPY3D *p, struct cudaMemcpy3DParms *copy)
-{
-    REQUIRE_CONTEXT();
-    CU_REQUIRE(p, CUDA_ERROR_INVALID_VALUE);
-    CU_REQUIRE(p->srcMemoryType != CU_MEMORYTYPE_ARRAY && p->dstMemoryType != CU_MEMORYTYPE_ARRAY, CUDA_ERROR_NOT_SUPPORTED);
-    const size_t width = p->WidthInBytes, from_pitch = p->srcPitch ? p->srcPitch : p->srcXInBytes + width,
-                 to_pitch = p->dstPitch ? p->dstPitch : p->dstXInBytes + width;
-    *copy = (struct cudaMemcpy3DParms){
-        .srcPos = {p->srcXInBytes, p->srcY, p->srcZ},
-        .srcPtr = {address_of(p->srcMemoryType, p->srcHost, p->srcDevice), from_pitch, width, p->srcHeight ? p->srcHeight : p->srcY + p->Height},
-        .dstPos = {p->dstXInBytes, p->dstY, p->dstZ},
-        .dstPtr = {address_of(p->dstMemoryType, p->dstHost, p->dstDevice), to_pitch, width, p->dstHeight ? p->dstHeight : p->dstY + p->Height},
-        .extent = {width, p->Height, p->Depth},
-        .kind = kind_of(p->srcMemoryType, p->dstMemoryType)};
-    return CUDA_SUCCESS;
-}
-
 API CUresult cuGraphAddMemcpyNode(NEW_NODE, const CUDA_MEMCPY3D *p, CUcontext context)
 {
     struct cudaMemcpy3DParms copy;
     UNUSED(context);
-    CU_RETURN_IF_ERROR(runtime_copy(p, &copy));
+    CU_RETURN_IF_ERROR(sim_convert_copy(p, &copy));
     return CALL_RUNTIME(cudaGraphAddMemcpyNode(NEW, &copy));
 }
 
 API CUresult cuGraphMemcpyNodeSetParams(CUgraphNode node, const CUDA_MEMCPY3D *p)
 {
     struct cudaMemcpy3DParms copy;
-    CU_RETURN_IF_ERROR(runtime_copy(p, &copy));
+    CU_RETURN_IF_ERROR(sim_convert_copy(p, &copy));
     return CALL_RUNTIME(cudaGraphMemcpyNodeSetParams(node, &copy));
 }
 
@@ -190,26 +163,87 @@ API CUresult cuGraphExecMemcpyNodeSetParams(CUgraphExec exec, CUgraphNode node, 
 {
     struct cudaMemcpy3DParms copy;
     UNUSED(context);
-    CU_RETURN_IF_ERROR(runtime_copy(p, &copy));
+    CU_RETURN_IF_ERROR(sim_convert_copy(p, &copy));
     return CALL_RUNTIME(cudaGraphExecMemcpyNodeSetParams(exec, node, &copy));
 }
 
-// The memory's types are returned as CU_MEMORYTYPE_UNIFIED, in which both addresses are valid.
+// The type of memory is returned as CU_MEMORYTYPE_UNIFIED, in which both addresses are valid.
 API CUresult cuGraphMemcpyNodeGetParams(CUgraphNode node, CUDA_MEMCPY3D *p)
 {
     struct cudaMemcpy3DParms copy;
     REQUIRE_CONTEXT();
     CU_REQUIRE(p, CUDA_ERROR_INVALID_VALUE);
     CU_RETURN_IF_ERROR(CALL_RUNTIME(cudaGraphMemcpyNodeGetParams(node, &copy)));
-    CU_REQUIRE(!copy.srcArray && !copy.dstArray, CUDA_ERROR_NOT_SUPPORTED);
-    memset(p, 0, sizeof *p);
-    p->srcXInBytes = copy.srcPos.x, p->srcY = copy.srcPos.y, p->srcZ = copy.srcPos.z;
-    p->dstXInBytes = copy.dstPos.x, p->dstY = copy.dstPos.y, p->dstZ = copy.dstPos.z;
-    p->srcMemoryType = p->dstMemoryType = CU_MEMORYTYPE_UNIFIED;
-    p->srcHost = copy.srcPtr.ptr, p->srcDevice = (CUdeviceptr)(uintptr_t)copy.srcPtr.ptr;
-    p->dstHost = copy.dstPtr.ptr, p->dstDevice = (CUdeviceptr)(uintptr_t)copy.dstPtr.ptr;
-    p->srcPitch = copy.srcPtr.pitch, p->srcHeight = copy.srcPtr.ysize;
-    p->dstPitch = copy.dstPtr.pitch, p->dstHeight = copy.dstPtr.ysize;
-    p->WidthInBytes = copy.extent.width, p->Height = copy.extent.height, p->Depth = copy.extent.depth;
+    sim_convert_copy_back(&copy, p);
     return CUDA_SUCCESS;
 }
+
+#if CUDA_VERSION >= 13000
+
+// ---- Nodes of all types
+
+_Static_assert(sizeof(CUgraphNodeParams) == sizeof(struct cudaGraphNodeParams), "the same size");
+_Static_assert(sizeof(CUDA_KERNEL_NODE_PARAMS) == sizeof(CUDA_KERNEL_NODE_PARAMS_v3), "the same struct");
+
+// The parameters of most types have equal layouts, apart from a context at the end, which is ignored.
+static CUresult convert_node(const CUgraphNodeParams *p, struct cudaGraphNodeParams *node)
+{
+    REQUIRE_CONTEXT();
+    CU_REQUIRE(p, CUDA_ERROR_INVALID_VALUE);
+    memcpy(node, p, sizeof *node);
+    if (p->type == CU_GRAPH_NODE_TYPE_KERNEL) {
+        struct cudaKernelNodeParams kernel;
+        CU_RETURN_IF_ERROR(runtime_kernel((const CUDA_KERNEL_NODE_PARAMS *)&p->kernel, &kernel));
+        node->kernel = (struct cudaKernelNodeParamsV2){kernel.func, kernel.gridDim, kernel.blockDim, kernel.sharedMemBytes, kernel.kernelParams, kernel.extra};
+    } else if (p->type == CU_GRAPH_NODE_TYPE_MEMCPY) {
+        CU_REQUIRE(p->memcpy.flags == 0, CUDA_ERROR_INVALID_VALUE);
+        node->memcpy.flags = 0;
+        return sim_convert_copy(&p->memcpy.copyParams, &node->memcpy.copyParams);
+    }
+    return CUDA_SUCCESS;
+}
+
+API CUresult cuGraphAddNode(CUgraphNode *added, CUgraph graph, const CUgraphNode *dependencies, const CUgraphEdgeData *data, size_t count,
+                            CUgraphNodeParams *p)
+{
+    struct cudaGraphNodeParams node;
+    CU_RETURN_IF_ERROR(convert_node(p, &node));
+    CU_RETURN_IF_ERROR(CALL_RUNTIME(cudaGraphAddNode(added, graph, dependencies, (const cudaGraphEdgeData *)data, count, &node)));
+    if (p->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC)
+        p->alloc.dptr = (CUdeviceptr)(uintptr_t)node.alloc.dptr;
+    else if (p->type == CU_GRAPH_NODE_TYPE_CONDITIONAL)
+        p->conditional.phGraph_out = node.conditional.phGraph_out;
+    return CUDA_SUCCESS;
+}
+
+API CUresult cuGraphNodeSetParams(CUgraphNode node, CUgraphNodeParams *p)
+{
+    struct cudaGraphNodeParams params;
+    CU_RETURN_IF_ERROR(convert_node(p, &params));
+    return CALL_RUNTIME(cudaGraphNodeSetParams(node, &params));
+}
+
+API CUresult cuGraphExecNodeSetParams(CUgraphExec exec, CUgraphNode node, CUgraphNodeParams *p)
+{
+    struct cudaGraphNodeParams params;
+    CU_RETURN_IF_ERROR(convert_node(p, &params));
+    return CALL_RUNTIME(cudaGraphExecNodeSetParams(exec, node, &params));
+}
+
+FORWARD(cuGraphConditionalHandleCreate, (CUgraphConditionalHandle *handle, CUgraph graph, CUcontext context, unsigned value, unsigned flags),
+        ((void)context, cudaGraphConditionalHandleCreate((cudaGraphConditionalHandle *)handle, graph, value, flags)))
+
+// ---- Captures into a graph
+
+FORWARD(cuStreamBeginCaptureToGraph, (CUstream stream, CUgraph graph, const CUgraphNode *dependencies, const CUgraphEdgeData *data, size_t count,
+                                      CUstreamCaptureMode mode),
+        cudaStreamBeginCaptureToGraph(stream, graph, dependencies, (const cudaGraphEdgeData *)data, count, (enum cudaStreamCaptureMode)mode))
+FORWARD(cuStreamGetCaptureInfo, (CUstream stream, CUstreamCaptureStatus *status, cuuint64_t *id, CUgraph *graph, const CUgraphNode **dependencies,
+                                 const CUgraphEdgeData **data, size_t *count),
+        cudaStreamGetCaptureInfo(stream, (enum cudaStreamCaptureStatus *)status, (unsigned long long *)id, graph, dependencies,
+                                 (const cudaGraphEdgeData **)data, count))
+FORWARD(cuStreamUpdateCaptureDependencies, (CUstream stream, CUgraphNode *dependencies, const CUgraphEdgeData *data, size_t count, unsigned flags),
+        cudaStreamUpdateCaptureDependencies(stream, dependencies, (const cudaGraphEdgeData *)data, count, flags))
+FORWARD(cuThreadExchangeStreamCaptureMode, (CUstreamCaptureMode *mode), cudaThreadExchangeStreamCaptureMode((enum cudaStreamCaptureMode *)mode))
+
+#endif

@@ -111,6 +111,9 @@ static const FunctionEntry FUNCTIONS[] = {
     ENTRY(cuMemsetD2D32), ENTRY(cuMemsetD8Async), ENTRY(cuMemsetD16Async),
     ENTRY(cuMemsetD32Async), ENTRY(cuModuleLoadDataEx), ENTRY(cuModuleLoadData),
     ENTRY(cuArrayCreate), ENTRY(cuArray3DCreate), ENTRY(cuArrayDestroy),
+    ENTRY(cuArrayGetDescriptor), ENTRY(cuArray3DGetDescriptor), ENTRY(cuMemcpy3D), ENTRY(cuMemcpy3DAsync),
+    ENTRY(cuMemcpyHtoA), ENTRY(cuMemcpyHtoAAsync), ENTRY(cuMemcpyDtoA), ENTRY(cuMemcpyAtoH),
+    ENTRY(cuMemcpyAtoHAsync), ENTRY(cuMemcpyAtoD), ENTRY(cuMemcpyAtoA),
     ENTRY(cuTexObjectCreate), ENTRY(cuTexObjectDestroy),
     ENTRY(cuSurfObjectCreate), ENTRY(cuSurfObjectDestroy),
     ENTRY(cuModuleLoadFatBinary), ENTRY(cuModuleLoad), ENTRY(cuModuleUnload),
@@ -126,6 +129,7 @@ static const FunctionEntry FUNCTIONS[] = {
     ENTRY(cuGraphCreate), ENTRY(cuGraphDestroy), ENTRY(cuGraphClone), ENTRY(cuGraphGetNodes),
     ENTRY(cuGraphGetRootNodes), ENTRY(cuGraphDebugDotPrint), ENTRY(cuGraphNodeFindInClone),
     ENTRY(cuGraphNodeGetType), ENTRY(cuGraphDestroyNode), ENTRY(cuGraphInstantiateWithFlags),
+    {"cuGraphInstantiate", (void *)cuGraphInstantiateWithFlags, 12000}, ENTRY(cuGraphInstantiateWithParams),
     ENTRY(cuGraphExecDestroy), ENTRY(cuGraphExecGetFlags), ENTRY(cuGraphExecUpdate),
     ENTRY(cuGraphUpload), ENTRY(cuGraphLaunch), ENTRY(cuGraphNodeSetEnabled),
     ENTRY(cuGraphNodeGetEnabled), ENTRY(cuGraphExecChildGraphNodeSetParams),
@@ -156,7 +160,10 @@ static const FunctionEntry FUNCTIONS[] = {
     {"cuCtxCreate", (void *)cuCtxCreate, 13000},
     ENTRY_SINCE(cuGraphGetEdges, 12030), ENTRY_SINCE(cuGraphNodeGetDependencies, 12030),
     ENTRY_SINCE(cuGraphNodeGetDependentNodes, 12030), ENTRY_SINCE(cuGraphAddDependencies, 12030),
-    ENTRY_SINCE(cuGraphRemoveDependencies, 12030),
+    ENTRY_SINCE(cuGraphRemoveDependencies, 12030), ENTRY_SINCE(cuGraphAddNode, 12030),
+    ENTRY(cuGraphNodeSetParams), ENTRY(cuGraphExecNodeSetParams), ENTRY(cuGraphConditionalHandleCreate),
+    ENTRY(cuStreamBeginCaptureToGraph), ENTRY_SINCE(cuStreamGetCaptureInfo, 12030),
+    ENTRY_SINCE(cuStreamUpdateCaptureDependencies, 12030), ENTRY(cuThreadExchangeStreamCaptureMode),
 #endif
 };
 

@@ -21,11 +21,7 @@ UNSUPPORTED(cuTexRefSetAddressMode) UNSUPPORTED(cuTexRefGetAddressMode) UNSUPPOR
 UNSUPPORTED(cuTexRefGetFilterMode) UNSUPPORTED(cuTexRefSetFlags) UNSUPPORTED(cuTexRefGetFlags)
 UNSUPPORTED(cuSurfRefSetArray) UNSUPPORTED(cuSurfRefGetArray)
 
-// Array copies: use the runtime's cudaMemcpy2DToArray, cudaMemcpy3D and so on.
 UNSUPPORTED(cuMipmappedArrayCreate) UNSUPPORTED(cuMipmappedArrayDestroy) UNSUPPORTED(cuMipmappedArrayGetLevel)
-UNSUPPORTED(cuMemcpyDtoA_v2) UNSUPPORTED(cuMemcpyAtoD_v2) UNSUPPORTED(cuMemcpyHtoA_v2) UNSUPPORTED(cuMemcpyAtoH_v2) UNSUPPORTED(cuMemcpyAtoA_v2)
-UNSUPPORTED(cuMemcpyHtoAAsync_v2) UNSUPPORTED(cuMemcpyAtoHAsync_v2) UNSUPPORTED(cuMemcpy3D_v2) UNSUPPORTED(cuMemcpy3DAsync_v2)
-UNSUPPORTED(cuArrayGetDescriptor_v2) UNSUPPORTED(cuArray3DGetDescriptor_v2)
 
 UNSUPPORTED(cuDeviceGetByPCIBusId) UNSUPPORTED(cuDeviceGetPCIBusId) UNSUPPORTED(cuMemcpyPeer) UNSUPPORTED(cuIpcOpenMemHandle) UNSUPPORTED(cuMemcpyDtoDAsync)
 

@@ -1,25 +1,9 @@
 // The driver API as samples use it: modules of PTX, launches, memory, and wrong arguments.
 // Only the driver API; driver_beside_runtime.cu uses both APIs.
-#include "check.h"
+#include "driver.h"
 #include <cstring>
-#include <cuda.h>
 #include <fstream>
 #include <string>
-
-#define DRIVER(call)                                                                                 \
-    do {                                                                                             \
-        const CUresult result = (call);                                                              \
-        const char *name = "?";                                                                      \
-        if (result != CUDA_SUCCESS)                                                                  \
-            cuGetErrorName(result, &name), fprintf(stderr, "%s:%d: %s: %s\n", __FILE__, __LINE__, #call, name), exit(1); \
-    } while (0)
-#define FAILS(call, wanted)                                                                          \
-    do {                                                                                             \
-        const CUresult result = (call);                                                              \
-        const char *name = "?";                                                                      \
-        if (result != (wanted))                                                                      \
-            cuGetErrorName(result, &name), fprintf(stderr, "%s:%d: %s: %s\n", __FILE__, __LINE__, #call, name), exit(1); \
-    } while (0)
 
 static const char PTX[] = R"(
 .version 8.0
@@ -501,8 +485,8 @@ static void graphs()
     DRIVER(cuGraphExecDestroy(run));
     DRIVER(cuGraphDestroy(clone));
     DRIVER(cuGraphDestroy(graph));
-    copy.srcMemoryType = CU_MEMORYTYPE_ARRAY;
-    FAILS(cuGraphMemcpyNodeSetParams(nodes[2], &copy), CUDA_ERROR_NOT_SUPPORTED);
+    copy.srcMemoryType = CU_MEMORYTYPE_ARRAY; // without an array
+    FAILS(cuGraphMemcpyNodeSetParams(nodes[2], &copy), CUDA_ERROR_INVALID_HANDLE);
     DRIVER(cuMemFree(data));
     DRIVER(cuModuleUnload(module));
 }
