@@ -8,7 +8,11 @@ const KEYS = ["at most", "block", "call", "computes", "elements", "forbid", "gri
 const NEEDED = ["call", "computes", "sizes"];
 const ONLY_IN_TERMINAL = "is judged only in the terminal, by make judge";
 const CODES = {float: "f", double: "d", int: "i", unsigned: "I"};
-const UNIT = 16; // floats are whole sixteenths, -1 to 1 without 0
+const UNIT = 16; // most floats that are added are whole sixteenths, -1 to 1 without 0
+const LARGE_ONES = 3, MANY = 64; // elements of an array of more than MANY that use most of a sum's bits
+// All finite values, for elements that are not added: mantissas times powers of two, in units of the least one (of doubles, not all powers).
+const MANTISSA = {float: 24, double: 53}, EXPONENTS = {float: 254, double: 700}, ALL_UNITS = {float: 2 ** 149, double: 2 ** 200};
+const ENDS = {int: [-(2 ** 31), 2 ** 31 - 1], unsigned: [0, 2 ** 32 - 1]}; // the least and the greatest value
 const MAX_ELEMENTS = {1: 1 << 20, 2: 1 << 16}; // by an operation's power
 const RUNS = 2; // of each size, with different data
 const MORE_SIZES = 2, DRAWS = 40; // random sizes; the draws made to get them
@@ -90,34 +94,35 @@ function softmax(row) {
 // The largest accepted error of a float (drywarp/judge/contract.py derives it).
 const softmaxError = (expected, size) => (size[1] / 16 + 64 - 3 * Math.log(Math.max(expected, 2 ** -149))) * 2 ** -24 * expected + 2 ** -126;
 
-// within: the largest accepted difference; of() gets real numbers then, not units
+// within: the largest accepted difference; of() gets real numbers then, not units. moved: elements are only moved or compared. sign: of all elements in
+// the second run. limit: with which elements are compared; of() gets it as a third argument, in units.
 const OPERATIONS = {
     "sum": {of: (numbers) => [[sumOf(numbers)]]},
-    "max": {of: (numbers) => [[largest(numbers)]]},
-    "min": {of: (numbers) => [[-largest(numbers.map((number) => -number))]]},
-    "argmax": {of: (numbers) => [[numbers.indexOf(largest(numbers))]], kinds: ["int"]},
+    "max": {of: (numbers) => [[largest(numbers)]], sign: -1, moved: true},
+    "min": {of: (numbers) => [[-largest(numbers.map((number) => -number))]], sign: 1, moved: true},
+    "argmax": {of: (numbers) => [[numbers.indexOf(largest(numbers))]], kinds: ["int"], sign: -1, moved: true},
     "scan": {of: (numbers) => [prefixes(numbers)]},
     "exclusive scan": {of: (numbers) => [prefixesBefore(numbers)]},
-    "copy": {of: (numbers) => [numbers]},
+    "copy": {of: (numbers) => [numbers], moved: true},
     "sort": {of: (numbers) => [numbers.toSorted((a, b) => a - b)], moved: true},
     "sums of both": {of: (numbers) => [pairs(numbers, (a, b) => a + b)], inputs: 2},
     "dot product": {of: (numbers) => [[sumOf(pairs(numbers, (a, b) => a * b))]], inputs: 2, power: 2},
-    "compaction": {of: (numbers) => [numbers.filter((number) => number > 0), [numbers.filter((number) => number > 0).length]], outputs: ["out", "count"], kinds: ["", "int"], leavesRoom: true},
+    "compaction": {of: (numbers) => [numbers.filter((number) => number > 0), [numbers.filter((number) => number > 0).length]], outputs: ["out", "count"], kinds: ["", "int"], leavesRoom: true, moved: true},
     "scan of segments": {of: (numbers) => [segments(numbers).flatMap(prefixes)], keyed: true},
     "exclusive scan of segments": {of: (numbers) => [segments(numbers).flatMap(prefixesBefore)], keyed: true},
     "sums of segments": {of: (numbers) => [segments(numbers).map(sumOf)], keyed: true},
     "sums of rows": {of: (numbers, size) => [rows(numbers, size).map(sumOf)], ofRows: true},
     "sums of columns": {of: (numbers, size) => [columns(numbers, size).map(sumOf)], ofRows: true},
-    "transpose": {of: (numbers, size) => [columns(numbers, size).flat()], ofRows: true},
+    "transpose": {of: (numbers, size) => [columns(numbers, size).flat()], ofRows: true, moved: true},
     "rows by their largest": {of: (numbers, size) => [rows(numbers, size).flatMap((row) => row.map((number) => Math.fround(number / largest(row.map(Math.abs)))))], kinds: ["float"], ofRows: true},
     "softmax of rows": {of: (numbers, size) => [rows(numbers, size).flatMap(softmax)], kinds: ["float"], ofRows: true, within: softmaxError},
 };
 
 // An operation whose name ends with a number.
 function withNumber(name, number) {
-    const below = (numbers) => numbers.filter((each) => each < number);
+    const below = (numbers, limit) => numbers.filter((each) => each < limit);
     return name === "numbers below"
-        ? {of: (numbers) => [below(numbers), [below(numbers).length]], outputs: ["out", "count"], kinds: ["", ""], leavesRoom: true, moved: true}
+        ? {of: (numbers, size, limit) => [below(numbers, limit), [below(numbers, limit).length]], outputs: ["out", "count"], kinds: ["", ""], leavesRoom: true, moved: true, limit: number}
         : {of: (numbers) => [pieces(numbers, number).map(sumOf)]};
 }
 
@@ -241,15 +246,43 @@ Exercises.contract = function (text) {
 const TYPES = {f: Float32Array, d: Float64Array, i: Int32Array, I: Uint32Array};
 const isReal = (elements) => elements === "float" || elements === "double";
 
-function drawn(count, elements, random, moved) {
-    const isUnsigned = elements === "unsigned", allBits = isUnsigned ? 2 ** 32 - 1 : 2 ** 31 - 1;
-    const greatest = moved && !isReal(elements) && random() < 0.5 ? allBits : UNIT; // small numbers repeat
-    return Array.from({length: count}, () => (1 + Math.floor(random() * greatest)) * (isUnsigned || random() < 0.5 ? 1 : -1));
+const below = (limit, random) => Math.floor(random() * limit);
+
+// Small elements, in units.
+const drawn = (count, elements, random) => Array.from({length: count}, () => (1 + below(UNIT, random)) * (elements === "unsigned" || random() < 0.5 ? 1 : -1));
+
+// Elements that are added. In a long array a few are large: lower precision does not hold them, and the sums still are exact.
+function withLargeOnes(numbers, random, power) {
+    const most = Math.floor((2 ** 22 / LARGE_ONES) ** (1 / power));
+    for (let k = 0; numbers.length > MANY && k < LARGE_ONES; k++)
+        numbers[below(numbers.length, random)] *= Math.ceil(below(most, random) / UNIT) || 1;
+    return numbers;
 }
 
-// Segment numbers: sometimes of short segments, sometimes of long ones.
-function drawnKeys(count, random) {
-    const share = [1, 16, 128][Math.floor(random() * 3)] / 256;
+// A function that draws finite numbers, in units of ALL_UNITS: of floats in a random range of exponents, which often is that of the greatest.
+function numbersOf(elements, random) {
+    if (!isReal(elements))
+        return () => below(2 ** 32, random) + ENDS[elements][0];
+    const span = [1, 16, EXPONENTS[elements]][below(3, random)], rest = EXPONENTS[elements] - span, first = random() < 0.5 ? rest : below(rest + 1, random);
+    return () => below(2 ** MANTISSA[elements], random) * 2 ** (first + below(span, random)) * (random() < 0.5 ? 1 : -1);
+}
+
+// Elements that are moved or compared, and the number of units in 1. isRepeated: whether few are different; else they have all bits. sign: of all
+// of them; 0: any, and some are 0. limit: some are near it.
+function drawnValues(count, elements, random, isRepeated, sign, limit = 0) {
+    const unit = !isReal(elements) ? 1 : isRepeated ? UNIT : ALL_UNITS[elements], middle = limit * unit < 2 ** 23 || !isReal(elements) ? limit * unit : 0;
+    const spread = middle && random() < 0.5 ? middle : UNIT, [low, high] = ENDS[elements] || [-Infinity, Infinity], own = elements === "unsigned" ? Math.abs(sign) : sign;
+    const draw = isRepeated ? () => middle + below(2 * spread + 1, random) - spread : numbersOf(elements, random);
+    const numbers = Array.from({length: count}, () => {
+        const number = draw();
+        return own ? (number * own > 0 ? number : -number || own) : below(UNIT, random) ? number : 0;
+    });
+    return [numbers.map((number) => Math.min(Math.max(number, low), high)), unit];
+}
+
+// Segment numbers: in the first run of short or long segments, in the second of a single one, or one for each element.
+function drawnKeys(count, random, run) {
+    const share = (run ? [0, 0, 256] : [1, 16, 128])[below(3, random)] / 256;
     let key = 0;
     return Array.from({length: count}, (_, k) => (k && random() < share ? ++key : key));
 }
@@ -262,16 +295,18 @@ function withoutChange(value) {
 }
 
 // A run at a size: launch, arguments in the kernel's order, and the outputs with their expected numbers in units.
-function runAt(contract, size, random) {
+function runAt(contract, size, run, isRepeated, random) {
     const {operation, elements} = contract, count = countOf(size), sides = sidesOf(size, contract.isOfRows);
-    const unit = !isReal(elements) ? 1 : !operation.within ? UNIT : random() < 0.5 ? 1 / 8 : 4; // powers: of numbers up to 128, or up to 4
-    const numbers = drawn(count * operation.inputs, elements, random, operation.moved), keys = operation.keyed ? drawnKeys(count, random) : [];
+    const [numbers, unit] = operation.moved ? drawnValues(count, elements, random, isRepeated, run * (operation.sign || 0), operation.limit)
+        : operation.within ? [drawn(count, elements, random), random() < 0.5 ? 1 / 8 : 4] // powers: of numbers up to 128, or up to 4
+        : [withLargeOnes(drawn(count * operation.inputs, elements, random), random, operation.power), isReal(elements) ? UNIT : 1];
+    const keys = operation.keyed ? drawnKeys(count, random, run) : [];
     const parts = pieces(numbers, count), inputs = contract.inputs.map((name) => (name === "keys" ? array(name, keys, "int", 1) : array(name, parts.shift(), elements, unit)));
     const given = operation.within ? numbers.map((number) => number / unit) : [...keys, ...numbers];
-    const outputs = operation.of(given, size).map((expected, k) => {
+    const outputs = operation.of(given, size, operation.limit * unit).map((expected, k) => {
         const kind = operation.kinds[k] || elements, name = operation.outputs[k], type = CODES[kind], length = operation.leavesRoom && k === 0 ? count : expected.length;
         const blank = new TYPES[type](length);
-        return {name, type, count: length, before: contract.zeroed.includes(name) ? blank : null, after: blank, isRead: true, expected, scale: operation.kinds[k] ? 1 : unit ** operation.power,
+        return {name, type, count: length, before: contract.zeroed.includes(name) ? blank : null, after: expected.length ? blank : null, isRead: true, expected, scale: operation.kinds[k] || k ? 1 : unit ** operation.power,
             within: operation.within ? (number) => operation.within(number, size) : () => 0};
     });
     const named = Object.fromEntries([...inputs, ...outputs].map((value) => [value.name, value]));
@@ -282,27 +317,27 @@ function runAt(contract, size, random) {
 
 // ---- Results in words
 
-const shown = (number, scale) => (scale > 1 ? (number / scale).toFixed(4) : `${number}`);
+const shown = (number, scale) => (scale > 1 ? (Math.abs(number / scale) < 2 ** 24 && scale <= 2 ** 16 ? (number / scale).toFixed(4) : (number / scale).toPrecision(9)) : `${number}`);
 
-function wrongIn({name, expected, scale, within}, got, where) {
+function wrongIn({name, expected, scale, within}, got) {
     const wrong = expected.map((_, k) => k).filter((k) => !(Math.abs(got[k] * scale - expected[k]) <= within(expected[k]))), isSingle = expected.length === 1;
     if (!wrong.length)
         return "";
     const first = wrong[0], more = `${grouped(wrong.length)} of ${grouped(expected.length)} are wrong`;
     if (!Number.isFinite(got[first])) {
         const what = Number.isNaN(got[first]) ? "it is uninitialised, or computed from an uninitialised value" : "it is not finite";
-        return isSingle ? `no result${where}: ${what}` : `${name}[${first}] is not a number${where}: ${what}; ${more}`;
+        return isSingle ? `no result: ${what}` : `${name}[${first}] is not a number: ${what}; ${more}`;
     }
-    const pair = `${shown(got[first] * scale, scale)}, expected ${shown(expected[first], scale)}${where}`;
+    const pair = `${shown(got[first] * scale, scale)}, expected ${shown(expected[first], scale)}`;
     return isSingle ? (name === "out" ? pair : `${name} is ${pair}`) : `${name}[${first}] is ${pair}; ${more}`;
 }
 
 // The first wrong output of a run; contents: its outputs, in the order of the arguments.
-function wrongOf(run, contents, where) {
+function wrongOf(run, contents) {
     let begin = 0;
     for (const value of run.values.filter(({after}) => after)) {
         const Type = TYPES[value.type], bytes = value.count * Type.BYTES_PER_ELEMENT, got = new Type(contents.slice(begin, begin + bytes).buffer);
-        const wrong = value.isRead ? wrongIn(value, got, where) : got.some((number, k) => number !== value.before[k]) ? INPUT_CHANGED : "";
+        const wrong = value.isRead ? wrongIn(value, got) : got.some((number, k) => number !== value.before[k]) ? INPUT_CHANGED : "";
         if (wrong)
             return wrong;
         begin += bytes;
@@ -317,14 +352,14 @@ function totals(row) {
 
 // ---- Judging
 
-async function runOnce(contract, kernel, size, where, orders, verdict, random) {
-    const run = runAt(contract, size, random);
+async function runOnce(contract, kernel, {size, number, isRepeated}, orders, verdict, random) {
+    const run = runAt(contract, size, number, isRepeated, random);
     const result = await page.Simulator.replay({...kernel.compiled, ...Exercises.callsOf(kernel, [run]), ...orders, atomicLoads: Object.keys(contract.limits).length > 0, trace: false});
     if (result.status === "stopped")
         return "stopped";
     Exercises.addFindings(result, run.values, verdict);
     verdict.printed = verdict.printed || result.printed;
-    return {wrong: result.error ? `no result${where}: the kernel failed: ${result.error}` : wrongOf(run, result.contents, where), counters: result.counters};
+    return {wrong: result.error ? `no result: the kernel failed: ${result.error}` : wrongOf(run, result.contents), counters: result.counters};
 }
 
 // Adds the counters of the largest size to the verdict, and the goals that a size misses. What is forbidden, by a limit of 0, is so at any size.
@@ -345,8 +380,9 @@ Exercises.judgeByContract = async function (contract, text, {random = Math.rando
     const goalAt = goalSize(largestSize, random), sizes = moreSizes(contract.sizes, random), again = sizes.find((size) => !contract.sizes.includes(size)) || largestSize;
     for (const size of [...sizes.filter((each) => String(each) !== String(goalAt)), goalAt]) {
         let wrong = "";
+        const first = random() < 0.5; // in one of the runs elements repeat
         for (let number = 0; number < RUNS && !wrong; number++) {
-            const result = await runOnce(contract, kernel, size, "", {}, verdict, random);
+            const result = await runOnce(contract, kernel, {size, number, isRepeated: first === (number === 0)}, {}, verdict, random);
             if (result === "stopped" || isOver())
                 return null;
             wrong = result.wrong;
@@ -359,7 +395,7 @@ Exercises.judgeByContract = async function (contract, text, {random = Math.rando
     }
     for (const [words, orders] of verdict.sizes.some(({wrong}) => wrong) ? [] : ORDERS)
         for (const size of new Set([largestSize, again])) {
-            const result = await runOnce(contract, kernel, size, "", orders, verdict, random);
+            const result = await runOnce(contract, kernel, {size, number: below(RUNS, random), isRepeated: random() < 0.5}, orders, verdict, random);
             if (result === "stopped" || isOver())
                 return null;
             if (result.wrong)

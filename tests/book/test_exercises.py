@@ -287,9 +287,42 @@ def test_operations_compute_what_make_check_expects(opened):
         numbers = [0, 0, 1, 1, 1, 2, 3, 3, 3, 3, 3, 4] * operation.keyed + numbers
         arguments = ", ".join(["keys"] * operation.keyed + ["in", "in2"][:operation.inputs] + list(operation.outputs))
         text = f"call = f({arguments})\ngrid = 1\nblock = 32\ncomputes = {name}\nsizes = {'3x4' if operation.of_rows else '12'}"
-        got = page.evaluate("([text, numbers, size]) => Exercises.contract(text).operation.of(numbers, size)", [text, numbers, size])
-        expected = operation.of(numbers, size)
+        got = page.evaluate("([text, numbers, size, limit]) => Exercises.contract(text).operation.of(numbers, size, limit)", [text, numbers, size, operation.limit])
+        expected = operation.of(numbers, size, *[operation.limit] * bool(operation.limit))
         assert got == ([pytest.approx(output, rel=1e-12) for output in expected] if operation.within else expected), name
+
+
+SELECTS = """__global__ void f(const float *in, float *out, float *count, int n)
+{
+    int kept = 0;
+    for (int i = 0; i < n; i++)
+        if (in[i] < 256)
+            out[kept++] = in[i];
+    *count = kept;
+}
+"""
+LARGEST = """__global__ void f(const float *in, float *out, int n)
+{
+    float most = in[0];
+    for (int i = 0; i < n; i++)
+        most = in[i] > most ? in[i] : most;
+    *out = most;
+}
+"""
+
+
+@pytest.mark.parametrize("computes, text, verdict", [
+    ("numbers below 256", SELECTS, "passed"), ("numbers below 256", SELECTS.replace("256", "17"), "wrong"), ("numbers below 256", SELECTS.replace("] <", "] <="), "wrong"),
+    ("max", LARGEST, "passed"), ("max", LARGEST.replace("in[0]", "0"), "wrong"), ("max", LARGEST.replace("in[0]", "-1e9f"), "wrong")])
+def test_the_page_has_the_judges_data(opened, computes, text, verdict):
+    """Broken: a kernel passes in the page that is right for the usual numbers only; or a right one is wrong for others."""
+    words = f"call = f(in, out{', count' * ('count' in text)}, n)\ngrid = 1\nblock = 1\ncomputes = {computes}\nsizes = 1 2 3 33 1000\n"
+    judges = """async ([words, text]) => {
+        let state = 7; // the same data in each run of this test
+        const random = () => (state = (16807 * state) % 2147483647) / 2147483647;
+        return Exercises.contractVerdict(await Exercises.judgeByContract(Exercises.contract(words), text, {random}));
+    }"""
+    assert opened("playground").evaluate(judges, [words, text]) == verdict
 
 
 @pytest.mark.parametrize("text", ["call = f(out)", ADD.replace("n + 255", "m + 255"), ADD + "grid = 1", ADD.replace("256\n", "2048\n", 1), ADD.replace("sums of both", "sum of both"), ADD.replace("sums of both", "sums of pieces of 1000000"),
