@@ -1,5 +1,6 @@
 // constants.c: in nvcc's PTX only second operands are immediates. A constant that is the first operand of a subtraction, is stored, or
-// is an operand that must be a register, is moved to a register first, once in each block.
+// is an operand that must be a register, is moved to a register first, once in each block. So is an operand of fma() and fmaf(), but not
+// of a multiplication and addition that have become an fma.
 #include "compiler/intrinsics.h"
 #include "compiler/passes.h"
 
@@ -16,9 +17,15 @@ static bool takes_immediate(const IrInstruction *user, uint32_t operand)
 {
     switch (user->op) {
     case IR_SUB:
-    case IR_DIV:
     case IR_REM:
         return operand == 1;
+    case IR_DIV:
+        return operand == 1 || ir_is_reciprocal(user);
+    case IR_MIN:
+    case IR_MAX:
+        return operand == 1 || !ir_is_float_type(user->type);
+    case IR_FMA:
+        return !(user->flags & IR_EXACT);
     case IR_STORE:
     case IR_STORE_VECTOR:
         return operand == 0;

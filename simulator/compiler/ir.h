@@ -67,7 +67,7 @@ enum { // IrInstruction.flags
     IR_NO_WRAP = 2,   // signed overflow is undefined (C), so the result may be assumed not to wrap
     IR_VOLATILE = 4,  // of a memory access: kept unchanged, in order with other volatile accesses
     IR_READ_ONLY = 8, // of a load: the memory is not written while the kernel runs (ld.global.nc)
-    IR_EXACT = 16,    // of a float operation: never contracted to an fma (__fadd_rn, __fmul_rn)
+    IR_EXACT = 16,    // of a float operation: called by name (__fadd_rn, __fmul_rn, fmaf), thus never contracted to an fma
     IR_APPROXIMATE = 32, // of a float operation: the approximate variant (__fdividef, -use_fast_math)
     IR_UNORDERED = 64 // of a COMPARE of floats: true if an operand is NaN
 };

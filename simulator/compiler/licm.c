@@ -91,8 +91,8 @@ static bool can_hoist(const Hoisting *h, const IrInstruction *i)
     }
     if (!ir_is_pure(i) || i->op == IR_ELEMENT)
         return i->op == IR_ELEMENT && ir_is_pure(i);
-    const bool is_slow = i->op == IR_DIV || i->op == IR_REM;
-    return !is_slow || i->operands[1]->op == IR_INTEGER || i->operands[1]->op == IR_REAL || is_always_executed(h, i->block);
+    const bool may_divide_by_zero = (i->op == IR_DIV || i->op == IR_REM) && !ir_is_float_type(i->type);
+    return !may_divide_by_zero || i->operands[1]->op == IR_INTEGER || i->operands[1]->op == IR_REAL || is_always_executed(h, i->block);
 }
 
 static void list_writes(Hoisting *h)

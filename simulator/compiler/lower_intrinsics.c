@@ -56,8 +56,8 @@ static const Operation OPERATIONS[] = {
     {"__i_min_of", IR_MIN, 0}, {"__i_max_of", IR_MAX, 0}, {"__i_abs", IR_ABS, 0},
     {"__float_as_int", IR_BITCAST, 0}, {"__int_as_float", IR_BITCAST, 0}, {"__float_as_uint", IR_BITCAST, 0}, {"__uint_as_float", IR_BITCAST, 0},
     {"__double_as_longlong", IR_BITCAST, 0}, {"__longlong_as_double", IR_BITCAST, 0},
-    {"fabsf", IR_ABS, 0}, {"fminf", IR_MIN, 0}, {"fmaxf", IR_MAX, 0}, {"fmaf", IR_FMA, 0}, {"__fmaf_rn", IR_FMA, 0},
-    {"fabs", IR_ABS, 0}, {"fmin", IR_MIN, 0}, {"fmax", IR_MAX, 0}, {"fma", IR_FMA, 0}, {"__fma_rn", IR_FMA, 0},
+    {"fabsf", IR_ABS, 0}, {"fminf", IR_MIN, 0}, {"fmaxf", IR_MAX, 0}, {"fmaf", IR_FMA, IR_EXACT}, {"__fmaf_rn", IR_FMA, IR_EXACT},
+    {"fabs", IR_ABS, 0}, {"fmin", IR_MIN, 0}, {"fmax", IR_MAX, 0}, {"fma", IR_FMA, IR_EXACT}, {"__fma_rn", IR_FMA, IR_EXACT},
     {"__fadd_rn", IR_ADD, IR_EXACT}, {"__fsub_rn", IR_SUB, IR_EXACT}, {"__fmul_rn", IR_MUL, IR_EXACT}, {"__fdiv_rn", IR_DIV, IR_EXACT},
     {"__dadd_rn", IR_ADD, IR_EXACT}, {"__dsub_rn", IR_SUB, IR_EXACT}, {"__dmul_rn", IR_MUL, IR_EXACT}, {"__ddiv_rn", IR_DIV, IR_EXACT},
 };

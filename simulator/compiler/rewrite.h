@@ -38,6 +38,12 @@ static inline bool ir_is_float_type(IrType type)
     return type >= IR_F16;
 }
 
+static inline bool ir_is_reciprocal(const IrInstruction *i) // 1 / x, which is one instruction (rcp)
+{
+    const IrInstruction *one = i->op == IR_DIV ? i->operands[0] : NULL;
+    return one && one->op == IR_REAL && one->real == 1 && (i->type == IR_F32 || i->type == IR_F64) && !(i->flags & (IR_APPROXIMATE | IR_EXACT));
+}
+
 IrSpace ir_pointer_space(const IrInstruction *pointer);
 bool ir_has_one_use(const IrInstruction *value);
 // Replaces all uses of a value.

@@ -174,6 +174,11 @@ static const char *rounded(const IrInstruction *i, const char *plain, const char
 static void write_division(Writer *w, const IrInstruction *i)
 {
     const char *operation = "div";
+    if (ir_is_reciprocal(i)) {
+        const Name a = arithmetic_operand(w, i->operands[1]);
+        fprintf(w->out, "\trcp.rn.%s \t%s, %s;\n", number_suffix(i->type, true), result_name(w, i).text, a.text);
+        return;
+    }
     if (i->type == IR_F32 && (i->flags & IR_APPROXIMATE))
         operation = "div.approx";
     else if (i->type == IR_F32 || i->type == IR_F64)

@@ -6,5 +6,9 @@ __global__ void scale(const float *in, float *out, int *counts, int n, float a, 
     for (int i = 0; i < n; i++) {
         out[i] = in[i] * sqrtf(a / b);
         atomicAdd(counts + 1, 1);
+        if (in[i] > 0) { // a division by zero is no error, unless it is one of integers
+            out[n + i] = b / a;
+            counts[2] = 99 / n;
+        }
     }
 }
