@@ -97,6 +97,10 @@ class Device:
         self.kernels: list[Kernel] = []
         self.allocations: dict[int, int] = {}  # address: bytes
         self.asked = self.launches = self.copied = 0  # the last: bytes that copies within the device read during a run
+        self.first_call: Sequence[int] = ()  # the first call of launch of a run
+        self.is_dependent = False  # a kernel of the run may begin before the previous one has ended
+        self.called_again: set[tuple[int, ...]] = set()  # the numbers of the runs after which launch was called again
+        self.repeated = 0  # launches by these calls, in addition to self.launches
         self.note = ""  # the program's first error
         self.over = ""  # the limit that it exceeded
         self.unsupported = ""  # what the program has used that is not simulated
@@ -159,6 +163,7 @@ class Device:
         arguments = (ctypes.c_void_p * (len(places) + 1))(*(ctypes.addressof(buffer) + offset for offset, _ in places))
         error = self.cuda.cudaLaunchKernelExC(ctypes.byref(configuration(numbers)), function, arguments) or self.cuda.cudaPeekAtLastError()
         self.launches += 1
+        self.is_dependent |= bool(numbers[8] & DEPENDENT_FLAG)
         if numbers[8] & OTHER_ATTRIBUTE_FLAG:
             self.unsupported = "its launches have other attributes than clusters, cooperation and programmatic stream serialisation, such as an event, whose order is not checked"
         if error:
@@ -321,7 +326,7 @@ class Device:
 
     def run(self, task: dict[str, Any], data: bytes) -> list[bytes]:
         """A run's outputs, as bytes. All its memory has exactly the right size, and uninitialised elements are NaN."""
-        self.launches, self.copied, self.note, self.over = 0, 0, "", ""
+        self.launches, self.copied, self.note, self.over, self.repeated, self.is_dependent = 0, 0, "", "", 0, False
         interleaved, is_random, seed = task["order"]
         self.cuda.sim_set_orders(bool(interleaved), bool(is_random), ctypes.c_uint64(seed))
         ours: list[int] = []  # addresses of its sums or outputs
@@ -330,9 +335,22 @@ class Device:
         inputs = self.with_data(arrays)
         try:
             outputs = self.reduced(task, inputs[0], ours) if task["passes"] else self.launched(task, inputs, ours)
-            return [] if self.has_changed(zip(inputs, arrays)) else outputs
+            outputs = [] if self.has_changed(zip(inputs, arrays)) else outputs
+            if self.is_dependent and not (self.note or self.over):
+                self.call_again(tuple(task["numbers"]))
+            return outputs
         finally:
             self.release_all(ours)
+
+    def call_again(self, numbers: tuple[int, ...]) -> None:
+        """Calls launch twice without a copy in between, once for each size: the second call's kernels may begin before the first call's have ended."""
+        if numbers in self.called_again:
+            return
+        self.called_again.add(numbers)
+        before = self.launches
+        for _ in range(2):
+            self.call(LAUNCH, *self.first_call)
+        self.repeated, self.launches = self.launches - before, before
 
     def has_changed(self, inputs: Iterable[tuple[int, bytes]]) -> bool:
         """Remembers whether the program has changed an input. inputs: their addresses and original contents."""
@@ -353,6 +371,7 @@ class Device:
             _, (sums,), _ = self.new_memory(count * FLOAT_BYTES)
             ours.append(sums)
             before = self.launches
+            self.first_call = self.first_call if passes else (left, array, sums)
             self.call(LAUNCH, left, array, sums)
             passes += 1
             if self.launches == before and left > 1:
@@ -373,7 +392,8 @@ class Device:
             self.fill([outputs[k], 0, task["outputs"][k]], b"")
         if not (self.note or self.over):
             self.expected = task.get("launch")
-            self.call(LAUNCH, *task["numbers"], *inputs, *outputs, scratch)
+            self.first_call = (*task["numbers"], *inputs, *outputs, scratch)
+            self.call(LAUNCH, *self.first_call)
             if self.launches == 0:
                 self.remember("launch started no kernel")
         return [] if self.note or self.over else [self.words(*output) for output in zip(outputs, task["read"])]
@@ -406,8 +426,8 @@ def main() -> None:
         while task := judge.reads.readline():
             task = json.loads(task)
             outputs = device.run(task, judge.read(task["bytes"]))
-            answer = {"outputs": list(map(len, outputs)), "note": device.note, "launches": device.launches, "copied": device.copied, "broken": device.is_broken(), "over": device.over,
-                      "unsupported": device.unsupported}
+            answer = {"outputs": list(map(len, outputs)), "note": device.note, "launches": device.launches, "repeated": device.repeated, "copied": device.copied,
+                      "broken": device.is_broken(), "over": device.over, "unsupported": device.unsupported}
             judge.write(json.dumps(answer).encode() + b"\n" + b"".join(outputs))
         device.answer(SUCCESS, (STOP,))
     except Ended:

@@ -29,7 +29,7 @@ def guess(session: Session, size: Any, run: int, case: shapes.Case, got: list) -
         reply = session.try_case(case) if common else GONE
         if not reply.get("outputs") or reply["note"]:
             return ""
-        session.counted(reply["launches"])
+        session.counted(reply)
         common &= case.operation.mistakes(case.numbers, reply["outputs"][0])
     return f": {min(common, key=len)}" if common else ""
 
@@ -46,7 +46,7 @@ def one_size(session: Session, size: Any, answer: Answer, in_other_order: bool =
             return answer.over
         if reply.get("unsupported"):
             answer.unjudged = f"{NOT_SUPPORTED}: {reply['unsupported']}"
-        rows = session.counted(reply["launches"])
+        rows = session.counted(reply)
         if run == 0:
             count(shapes.totals(rows, reply["copied"]) if rows else {}, size, answer)
         if reply["note"]:

@@ -99,15 +99,15 @@ class Session:
         self.ended = reply.get("ended", False) or reply["broken"]
         return {**reply, "outputs": case.read(data)}
 
-    def counted(self, launches: int) -> list[dict[str, str]]:
-        """The counter rows of the last run."""
+    def counted(self, reply: dict[str, Any]) -> list[dict[str, str]]:
+        """The counter rows of the last run, to which this is the device's reply, but not of its repeated launches."""
         try:
             with open(self.folder / "device/counters.csv", newline="") as file:
                 rows = list(csv.DictReader(file))
         except OSError:
             return []
         new, self.rows = rows[self.rows:], len(rows)
-        return new if len(new) == launches else []
+        return new[:reply["launches"]] if len(new) == reply["launches"] + reply["repeated"] else []
 
     def end(self) -> tuple[int, int]:
         """Waits for both; returns their exit statuses."""

@@ -184,7 +184,7 @@ def test_reasons_are_guessed_only_where_they_are_sure():
     assert shapes.wrong_sums(values, [32]) == {"every element was added twice"}
     assert shapes.wrong_sums(values, [100]) == set()
     # One run may look like it; the next does not.
-    other = types.SimpleNamespace(shape=shapes.REDUCE, counted=lambda launches: [], try_case=lambda case: {"outputs": [[1e9]], "launches": 0, "note": ""})
+    other = types.SimpleNamespace(shape=shapes.REDUCE, counted=lambda reply: [], try_case=lambda case: {"outputs": [[1e9]], "launches": 0, "note": ""})
     case = shapes.Case(4, {}, b"", values, shapes.SUM, "float")
     assert judging.guess(other, 4, 0, case, [5]) == ""
     other.try_case = lambda case: {"outputs": [[sum(case.numbers[:-1])]], "launches": 0, "note": ""}

@@ -479,11 +479,12 @@ OVERLAPPED = """cudaLaunchAttribute attribute = {};
     cudaGetLastError(); // a grid without clusters has none
     sum<<<1, 1>>>(in, out, n);
     cudaLaunchKernelEx(&config, repeat, (const float *)out, out); // may start before the sum is there"""
+ALONE = OVERLAPPED.replace("sum<<<1, 1>>>(in, out, n);", "").replace("repeat, (const float *)out, out", "sum, in, out, n")  # overlaps with the next call's
 WAITS = OVERLAPPED.replace("repeat,", "repeat_after_sum,")
 
 
-@pytest.mark.parametrize("adds, verdict", [("sum<<<1, 1>>>(in, out, n);", "passed"), (KEEPS, "wrong"), (STREAMS, "does not build"), (OVERLAPPED, "findings"), (WAITS, "passed")],
-                         ids=["honest", "keeps results", "streams", "overlapped", "waits"])
+@pytest.mark.parametrize("adds, verdict", [("sum<<<1, 1>>>(in, out, n);", "passed"), (KEEPS, "wrong"), (STREAMS, "does not build"), (OVERLAPPED, "findings"), (ALONE, "findings"), (WAITS, "passed")],
+                         ids=["honest", "keeps results", "streams", "overlapped", "overlapped calls", "waits"])
 def test_shortcuts_of_a_sum(tmp_path, adds, verdict):
     """Broken: a sum passes that keeps the result of an array by its address, or whose kernels run in unordered streams, or overlap (programmatic launch); or one whose second
     kernel waits for the first is not judged."""
