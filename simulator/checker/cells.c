@@ -87,24 +87,6 @@ bool sim_stores_present_value(const AccessCheck *check, int lane)
     return same;
 }
 
-// True if a store in the kernel's code always stores the same constant.
-static bool stores_constant(const Program *kernel, const Instr *store)
-{
-    const Operand *value = &store->statement->operands[1];
-    const Statement *definition = NULL;
-    if (value->kind == IS_INTEGER)
-        return true;
-    for (uint32_t k = 0; k < kernel->count && value->reg; k++) {
-        const Statement *s = kernel->code[k].statement;
-        if (!s || s->count == 0 || s->operands[0].is_address || s->operands[0].reg != value->reg)
-            continue;
-        if (definition)
-            return false;
-        definition = s;
-    }
-    return definition && definition->count == 2 && definition->operands[1].kind == IS_INTEGER;
-}
-
 // True if a branch may depend on the stored value: the kernel has a volatile load of this size and address space that feeds a branch,
 // or calls a function with volatile loads.
 static bool may_feed_branch(const Program *kernel, const Instr *store)

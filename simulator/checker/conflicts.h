@@ -9,6 +9,18 @@ static inline bool in_scope(const Instr *i, const AccessRecord *earlier, const A
     return i->scope != BLOCK_SCOPE || earlier->block == current->block;
 }
 
+// True if a store in the kernel's code always stores the same constant, as one that sets a flag does.
+static inline bool stores_constant(const Program *kernel, const Instr *store)
+{
+    const bool in_kernel = store >= kernel->code && store < kernel->code + kernel->count;
+    const Operand *value = &store->statement->operands[1];
+    if (in_kernel && value->kind == IS_REGISTER && value->reg->sole_def < kernel->count) {
+        const Instr *definition = &kernel->code[value->reg->sole_def];
+        value = definition->kind == MOVE ? &definition->statement->operands[1] : value;
+    }
+    return value->kind == IS_INTEGER || value->kind == IS_FLOAT;
+}
+
 static inline bool accesses_conflict(const AccessCheck *check, const AccessRecord *earlier, const AccessRecord *current)
 {
     if (!(earlier->byte_mask & current->byte_mask) || !(writes(earlier) || writes(current)))

@@ -85,18 +85,6 @@ static bool is_read_modify_write(const Program *program, const Instr *store)
     return false;
 }
 
-// Whether the store writes a constant, as a store that sets a flag does.
-static bool stores_constant(const Program *program, const Instr *store)
-{
-    const Operand *value = &store->statement->operands[1];
-    for (const Instr *k = store; value->kind == IS_REGISTER && contains(program, k) && k > program->code;) {
-        const Statement *s = (--k)->statement;
-        if (s && !s->operands[0].is_address && s->operands[0].reg == value->reg)
-            return k->kind == MOVE && s->operands[1].kind != IS_REGISTER;
-    }
-    return value->kind == IS_INTEGER || value->kind == IS_FLOAT;
-}
-
 static bool uses_atomics(const Program *program)
 {
     for (const Instr *k = program->code; k < program->code + program->count; k++)
