@@ -10,7 +10,7 @@ enum { // NVVM's limits, found by experiment
     MAX_LOCAL_SIZE = 4 * MAX_FULL_SIZE, // of a loop over a local array, whose elements then are registers
     MAX_PRAGMA_TRIPS = 4096,
     MAX_PRAGMA_SIZE = 16 * 1024,
-    MAX_PARTIAL_SIZE = 184,    // instructions of all copies
+    MAX_PARTIAL_COST = 200,    // of all copies
     DEFAULT_RUNTIME_COUNT = 4, MAX_RUNTIME_COUNT = 16,
     MAX_FEW_TRIPS = 8,         // a loop with at most this many trips is not partially unrolled
     MAX_TESTED_TRIPS = 8       // copies with a test after each
@@ -42,6 +42,39 @@ static uint32_t size_of(const Loop *loop)
         for (const IrInstruction *i = loop->blocks[k]->first; i; i = i->next)
             size += is_counted(i);
     return size > 2 ? size - 2 : 1;
+}
+
+// The cost of an instruction in LLVM: an address with an index is one instruction, and the extension of the index another, unless the index
+// counts the loop's iterations or the memory is shared.
+static uint32_t cost_of_instruction(const Loop *loop, const IrInstruction *i)
+{
+    const IrInstruction *operand = i->operand_count ? i->operands[i->operand_count - 1] : NULL;
+    switch (i->op) {
+    case IR_PHI: case IR_ELEMENT: case IR_SYMBOL: case IR_TO_GENERIC: case IR_FROM_GENERIC:
+        return 0;
+    case IR_OFFSET: {
+        const bool counts = operand->op == IR_PHI && operand->block == loop->header;
+        return i->operand_count == 1 ? 0 : 1 + (operand->type == IR_B32 && i->space != IR_SHARED && !counts);
+    }
+    case IR_BITCAST:
+        return i->type != operand->type;
+    case IR_CONVERT:
+        return ir_is_float_type(i->type) || ir_is_float_type(operand->type) || ir_bytes(i->type) > ir_bytes(operand->type);
+    case IR_DIV: case IR_REM:
+        return 4;
+    default:
+        return 1;
+    }
+}
+
+// The cost of an iteration without the loop's own test and branch.
+static uint32_t cost_of(const Loop *loop)
+{
+    uint32_t cost = 0;
+    for (uint32_t k = 0; k < loop->block_count; k++)
+        for (const IrInstruction *i = loop->blocks[k]->first; i; i = i->next)
+            cost += cost_of_instruction(loop, i);
+    return cost > 2 ? cost - 2 : 1;
 }
 
 // Whether the value is constant in each copy of a fully unrolled loop. Operands that are constant there have been marked.
@@ -191,8 +224,8 @@ static bool unroll_counted(Unrolling *u, Loop *loop, uint32_t count)
 
 static uint32_t fitting_count(const Loop *loop, uint32_t count, uint32_t trips)
 {
-    const uint32_t size = size_of(loop);
-    while (count > 1 && (count * size > MAX_PARTIAL_SIZE || trips % count))
+    const uint32_t cost = cost_of(loop);
+    while (count > 1 && (count * cost + 2 > MAX_PARTIAL_COST || trips % count))
         count /= 2;
     return count;
 }

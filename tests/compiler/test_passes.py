@@ -132,7 +132,12 @@ LIKE_NVCC = {  # the kernel's code -> how often its PTX has an instruction, as n
         {"ld.global": 4 + 3},  # the remaining iterations, too, are copies
     "for (unsigned k = 0; k < blockDim.x / 32; k++) in[k * tid] = n;": {"shr.u32": 1},  # x / 32 > 0 is computed once
     "long long *x = (long long *)in; x[0] = x[1] * x[2] + x[3];": {"mul.lo.s64": 1, "mad": 0},
+    "struct alignas(16) Four { unsigned at[4]; }; const auto half = [](Four x) { for (int i = 0; i < 4; i++) x.at[i] /= 2; return x; };"
+    " Four kept[2]; for (int k = 0; k < 2; k++) kept[k] = ((Four *)in)[k + n]; __syncthreads(); for (int k = 0; k < 2; k++) ((Four *)in)[k] = half(kept[k]);":
+        {"v4.u32": 4, "local": 0},  # structures by value, whose elements are known only after unrolling
     "const unsigned s = in[tid]; in[0] = tid > n ? s : ~s;": {"selp": 1, "xor": 1, "not": 0},  # s ^ (tid > n ? 0 : -1)
+    f"float *x = (float *)in, s = 0; for (unsigned k = tid; k < n; k++) {{ s += x[k]; {'s = s / n;' * 11} }} x[n] = s;": {"ld.global.f32": 4 + 1},
+    f"float *x = (float *)in, s = 0; for (unsigned k = tid; k < n; k++) {{ s += x[k]; {'s = s / n;' * 12} }} x[n] = s;": {"ld.global.f32": 2 + 1},  # too costly
 }
 
 
