@@ -1,4 +1,4 @@
-from drywarp.learn.exercise import changed, given, whole
+from drywarp.learn.exercise import Goal, changed, given, whole
 
 
 def data(n):
@@ -15,6 +15,7 @@ EXERCISE = dict(
     why="The data determine the address, so any threads may add to the same counter. An atomic addition is correct for all data.",
     lesson="labs/accuracy/README.md",
     kernel="histogram", data=data, sizes=(1, 31, 256, 257, 1000), random_sizes=(1, 3000, 1),
+    goals=(Goal("load requests", "global_load_requests", most=64),),
     wrong=(
         ("atomicAdd(&count[in[i]], 1)", "count[in[i]]++"),
         ("atomicAdd(&count[in[i]], 1)", "count[in[i]] += 1"),

@@ -1,4 +1,4 @@
-from drywarp.learn.exercise import given, result, scratch, sixteenths
+from drywarp.learn.exercise import Goal, given, result, scratch, sixteenths
 
 
 def data(n):
@@ -15,6 +15,7 @@ EXERCISE = dict(
     why="A block cannot wait for all others, but with an atomic counter it can detect that it is the last one. That block also has to reset the counter.",
     lesson="step11_singlepass/README.md",
     kernel="sum", data=data, grid=lambda n: n // 256, sizes=(256, 512, 2560, 512), random_sizes=(256, 4096, 256),
+    goals=(Goal("load requests per block", "global_load_requests", True, 24),),
     equivalent={"fence2": "the checker accepts the block's barrier after the counter as the reader's fence (simulator/checker.md)"},
     wrong=(
         ("        blocks_done = 0;\n", ""),

@@ -1,4 +1,4 @@
-from drywarp.learn.exercise import distinct, given, result
+from drywarp.learn.exercise import Goal, distinct, given, result
 
 
 def data(n):
@@ -15,6 +15,7 @@ EXERCISE = dict(
     why="A tree works for any associative and commutative operation, also on pairs. Value and index have to be copied together.",
     lesson="labs/operators/README.md",
     kernel="largest", data=data, grid=lambda n: n // 256, sizes=(256, 512, 2560), random_sizes=(256, 4096, 256),
+    goals=(Goal("load requests per block", "global_load_requests", True, 32),),
     equivalent={"bound6": "no two elements are equal", "bound7": "two threads of a warp store the same index at once",
                 "index1": "one more element than is used"},
     wrong=(

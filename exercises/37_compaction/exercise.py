@@ -1,4 +1,4 @@
-from drywarp.learn.exercise import given, result, sixteenths
+from drywarp.learn.exercise import Goal, given, result, sixteenths
 
 
 def data(n):
@@ -16,6 +16,7 @@ EXERCISE = dict(
     why="Compaction is a scan of zeros and ones. In a warp one ballot and one bit count are that scan.",
     lesson="scan/step02_shuffle/README.md",
     kernel="keep_positive", data=data, grid=lambda n: 1, sizes=(1, 2, 31, 32, 33, 200, 256), random_sizes=(1, 256, 1),
+    goals=(Goal("load requests per block", "global_load_requests", True, 16),),
     equivalent={"bound1": "all lanes of a warp store the same count at once", "bound8": "two lanes store the same count at once",
                 "index1": "one more element than is used"},
     wrong=(

@@ -1,4 +1,4 @@
-from drywarp.learn.exercise import given, result, whole
+from drywarp.learn.exercise import Goal, given, result, whole
 
 
 def data(rows):
@@ -17,6 +17,7 @@ EXERCISE = dict(
     why="Two large, nearly equal numbers cancel, and only their rounding errors remain. LayerNorm therefore adds squared distances: in a second pass over registers, or by merging means.",
     lesson="labs/rows/step08_welford/README.md",
     kernel="spread", data=data, block=32, grid=lambda rows: rows, sizes=(1, 2, 5, 16), random_sizes=(1, 40, 1),
+    goals=(Goal("load requests per block", "global_load_requests", True, 4),),
     equivalent={"bound1": "all lanes have the same result", "bound3": "two lanes store the same result",
                 "index8": "the lanes of a group have the same sum"},
     wrong=(

@@ -1,4 +1,4 @@
-from drywarp.learn.exercise import given, result, whole
+from drywarp.learn.exercise import Goal, given, result, whole
 
 
 def data(n):
@@ -15,6 +15,7 @@ EXERCISE = dict(
     why="Equal elements get ranks in the order of their lanes, so a sort that places them by rank is stable. The number of ballots does not depend on the data.",
     lesson="labs/sort/step12_ballots/README.md",
     kernel="ranks", data=data, block=32, grid=lambda n: n // 32, sizes=(32, 64, 320), random_sizes=(32, 640, 32),
+    goals=(Goal("load requests per block", "global_load_requests", True, 4),),
     equivalent={"bound2": "a fourth bit, which no element has"},
     wrong=(
         ("bit < 8", "bit < 4"),
