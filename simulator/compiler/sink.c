@@ -1,7 +1,7 @@
 // sink.c: an instruction whose value only one path needs is moved to that path, so that the others do not compute it. It moves to
 // the block that dominates all its uses, but not into a loop, and a load never moves past a store that may write its memory.
-// As in NVVM, the conversion of a pointer to an address space (cvta) moves only if one block has all its uses, and no instruction moves if
-// more than one value would have to be kept in a register for it, which its result replaces.
+// As in NVVM, the conversion of a pointer to an address space (cvta) and what is loaded move only if one block has all uses, and no
+// instruction moves if more than one value would have to be kept in a register for it, which its result replaces.
 #include "compiler/intrinsics.h"
 #include "compiler/memory.h"
 
@@ -20,6 +20,21 @@ static uint32_t depth_of(const Sinking *s, const IrBlock *block)
     return loop ? loop->depth : 0;
 }
 
+static bool is_loaded(const IrInstruction *i)
+{
+    return i->op == IR_LOAD && i->space != IR_PARAMETER;
+}
+
+// Whether the instruction moves only if one block has all its uses: a pointer's conversion, a load, and what is computed from a load in
+// the same block. Other values may have been hoisted out of a loop to before the branch that guards it, unlike in NVVM, so they move back.
+static bool needs_sole_block(const IrInstruction *i)
+{
+    bool found = i->op == IR_FROM_GENERIC || is_loaded(i);
+    for (uint32_t k = 0; k < i->operand_count; k++)
+        found |= is_loaded(i->operands[k]) && i->operands[k]->block == i->block;
+    return found;
+}
+
 // The block that dominates all uses; NULL if the instruction must not leave its own block.
 static IrBlock *block_of_uses(const Sinking *s, const IrInstruction *i)
 {
@@ -29,7 +44,7 @@ static IrBlock *block_of_uses(const Sinking *s, const IrInstruction *i)
         IrBlock *at = user->op == IR_PHI ? user->block->predecessors[use->operand] : user->block;
         if (s->dominators->number[at->id] == UINT32_MAX)
             return NULL;
-        if (common && common != at && i->op == IR_FROM_GENERIC)
+        if (common && common != at && needs_sole_block(i))
             return NULL;
         common = common ? common_dominator(s->dominators, common, at) : at;
         if (common == i->block)
