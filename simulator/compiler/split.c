@@ -18,6 +18,7 @@ typedef struct Variable {
     IrInstruction *alloca;
     Access *accesses;
     bool can_split;  // its address is used only by accesses at constant offsets
+    bool waits;      // it is only copied, and the parts of a variable that it is copied to or from are not known yet
     uint8_t *cuts;   // indexed by byte offset, including the end: whether a part begins there
     uint8_t *types;  // indexed by byte offset: the IrType in memory of an access that begins there
 } Variable;
@@ -316,12 +317,57 @@ static bool expand_copy(Splitting *s, IrInstruction *copy)
     return true;
 }
 
-// Whether a copy's side is a variable with an index: full unrolling may make it splittable.
-static bool may_split_later(const Splitting *s, const IrInstruction *pointer)
+// Whether the pointer is to a variable that cannot be split yet: full unrolling may make its indices constants.
+static bool is_to_later_variable(const Splitting *s, const IrInstruction *pointer)
 {
     while (pointer->op == IR_OFFSET)
         pointer = pointer->operands[0];
     return pointer->op == IR_ALLOCA && pointer->id < s->capacity && s->variable_of[pointer->id] && !s->variable_of[pointer->id]->can_split;
+}
+
+// Whether the pointer's variable is not known yet: it is generic, or in a variable itself.
+static bool is_unknown_pointer(const IrInstruction *pointer)
+{
+    while (pointer->op == IR_OFFSET)
+        pointer = pointer->operands[0];
+    return pointer->op == IR_TO_GENERIC || (pointer->op == IR_LOAD && pointer->operands[0]->op == IR_ALLOCA);
+}
+
+// Whether the copy must not be expanded yet, because a side's parts are not known. As in nvcc's PTX, a copy of at most 8 bytes is an
+// integer, and one of more than a vector consists of integers.
+static bool waits(const Splitting *s, const IrInstruction *copy, uint32_t operand)
+{
+    enum { MAX_INTEGER_BYTES = 8, MAX_VECTOR_BYTES = 16 };
+    const IrInstruction *pointer = copy->operands[operand];
+    const Variable *v = side_of(s, pointer).variable;
+    const bool is_vector_sized = copy->memory_bytes > MAX_INTEGER_BYTES && copy->memory_bytes <= MAX_VECTOR_BYTES;
+    return is_to_later_variable(s, pointer) || (is_vector_sized && (is_unknown_pointer(pointer) || (v && v->waits)));
+}
+
+static bool must_wait(const Splitting *s, const Variable *v)
+{
+    bool has_waiting = false;
+    for (const Access *access = v->accesses; access; access = access->next) {
+        if (access->instruction->op != IR_COPY)
+            return false;
+        has_waiting |= waits(s, access->instruction, !access->operand);
+    }
+    return has_waiting;
+}
+
+// A structure that a function returns, for example, has the parts that the function's own variable will have.
+static void find_waiting(Splitting *s)
+{
+    bool changed = true;
+    for (uint32_t round = 0; changed && round < MAX_ROUNDS; round++) {
+        changed = false;
+        for (uint32_t k = 0; k < s->count; k++) {
+            Variable *v = s->variable_of[s->allocas[k]->id];
+            if (!v->can_split || v->waits || !must_wait(s, v))
+                continue;
+            v->waits = changed = true;
+        }
+    }
 }
 
 static bool expand_copies(Splitting *s)
@@ -330,7 +376,7 @@ static bool expand_copies(Splitting *s)
     for (IrBlock *block = s->function->first; block; block = block->next)
         for (IrInstruction *i = block->first, *next; i; i = next) {
             next = i->next;
-            if (i->op == IR_COPY && (s->is_last || !(may_split_later(s, i->operands[0]) || may_split_later(s, i->operands[1]))))
+            if (i->op == IR_COPY && (s->is_last || !(waits(s, i, 0) || waits(s, i, 1))))
                 changed |= expand_copy(s, i);
         }
     return changed;
@@ -440,6 +486,8 @@ static bool split_all(IrModule *module, IrFunction *function, bool is_last)
     Splitting s = {.module = module, .function = function, .is_last = is_last};
     collect_all(&s);
     share_all_cuts(&s);
+    if (!is_last)
+        find_waiting(&s);
     bool changed = expand_copies(&s);
     changed |= scalarise_accesses(&s);
     collect_all(&s);
