@@ -2,14 +2,14 @@
 // libcuda.so.1.
 #include "driver/driver.h"
 
-#define UNSUPPORTED(name)                                        \
-    API CUresult unsupported_##name(void) __asm__(#name);        \
-    API CUresult unsupported_##name(void)                        \
-    {                                                            \
-        static atomic_flag is_reported = ATOMIC_FLAG_INIT;       \
-        if (!atomic_flag_test_and_set(&is_reported))             \
-            fprintf(stderr, "simulator: it has no " #name "\n"); \
-        return CUDA_ERROR_NOT_SUPPORTED;                         \
+#define UNSUPPORTED(name)                                                                                  \
+    API CUresult unsupported_##name(void) __asm__(#name);                                                  \
+    API CUresult unsupported_##name(void)                                                                  \
+    {                                                                                                      \
+        static atomic_flag is_reported = ATOMIC_FLAG_INIT;                                                 \
+        if (!atomic_flag_test_and_set(&is_reported))                                                       \
+            fprintf(stderr, "simulator: " #name " is not supported, and returns CUDA_ERROR_NOT_SUPPORTED\n"); \
+        return CUDA_ERROR_NOT_SUPPORTED;                                                                   \
     }
 
 // Texture and surface references; use cuTexObjectCreate and cuSurfObjectCreate.

@@ -240,7 +240,7 @@ def test_a_program_of_cuda_3_finds_its_calls_by_name(tmp_path):
     assert built.returncode == 0, built.stderr
     result = run(program, LD_LIBRARY_PATH=str(SIM))
     assert (result.returncode, result.stdout) == (1, "100 100.5 101 101.5 102 102.5 103 103.5 cuTexRefCreate: 801\n"), result.stderr
-    assert result.stderr == "simulator: it has no cuTexRefCreate\n"
+    assert result.stderr == "simulator: cuTexRefCreate is not supported, and returns CUDA_ERROR_NOT_SUPPORTED\n"
 
 
 @pytest.mark.skipif(not (ROOT / "build/numba/bin/python").exists(), reason="Numba is not installed as docs/drywarp.md does")
