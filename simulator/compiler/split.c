@@ -171,13 +171,25 @@ typedef struct Part {
     IrType type;
 } Part;
 
+// The smallest part that is accessed: those that are not have the same size, so that the copy can be a vector access.
+static uint32_t smallest_part(const IrInstruction *copy, Side side)
+{
+    uint32_t smallest = 8;
+    for (uint32_t k = 0; side.variable && k < copy->memory_bytes; k++) {
+        const uint8_t type = side.variable->types[side.begin + k];
+        if (type != IR_VOID && ir_bytes(type) < smallest)
+            smallest = ir_bytes(type);
+    }
+    return smallest;
+}
+
 static IrType integer_of(uint32_t bytes)
 {
     return bytes == 8 ? IR_B64 : bytes == 4 ? IR_B32 : bytes == 2 ? IR_B16 : IR_B8;
 }
 
 // The next part of a copy at `begin`: as large as its alignment and the next cut allow.
-static Part next_part(const IrInstruction *copy, Side side, uint32_t begin)
+static Part next_part(const IrInstruction *copy, Side side, uint32_t begin, uint32_t smallest)
 {
     uint32_t bytes = copy->memory == IR_VOID ? 8 : ir_bytes(copy->memory);
     while (bytes > 1 && (begin + bytes > copy->memory_bytes || begin % bytes || (copy->alignment && copy->alignment % bytes)))
@@ -187,9 +199,9 @@ static Part next_part(const IrInstruction *copy, Side side, uint32_t begin)
         uint32_t end = begin + 1;
         while (end < copy->memory_bytes && !side.variable->cuts[side.begin + end])
             end++;
-        while (bytes > end - begin)
-            bytes /= 2;
         type = side.variable->types[side.begin + begin];
+        while (bytes > end - begin || (type == IR_VOID && bytes > smallest))
+            bytes /= 2;
     }
     return (Part){begin, type != IR_VOID && ir_bytes(type) == bytes ? type : integer_of(bytes)};
 }
@@ -197,10 +209,11 @@ static Part next_part(const IrInstruction *copy, Side side, uint32_t begin)
 static uint32_t list_parts(const IrInstruction *copy, Side side, Part *parts)
 {
     uint32_t count = 0;
+    const uint32_t smallest = smallest_part(copy, side);
     for (uint32_t begin = 0; begin < copy->memory_bytes; begin += ir_bytes(parts[count++].type)) {
         if (count == MAX_COPY_PARTS)
             return 0;
-        parts[count] = next_part(copy, side, begin);
+        parts[count] = next_part(copy, side, begin, smallest);
     }
     return count;
 }

@@ -137,6 +137,7 @@ LIKE_NVCC = {  # the kernel's code -> how often its PTX has an instruction, as n
         {"v4.u32": 4, "local": 0},  # structures by value, whose elements are known only after unrolling
     "struct alignas(16) V { unsigned at[4]; }; V v[2]; unsigned s = 0; for (unsigned k = 0; k < 2; k++) if (k < n) v[k] = ((const V *)in)[k * 32 + tid];"
     " for (unsigned k = 0; k < 2; k++) for (unsigned i = 0; i < 4 && k < n; i++) s += v[k].at[i]; in[n] = s;": {"local": 0, ".v4.u32": 2},  # split last
+    "struct alignas(16) V { unsigned at[4]; }; const V v = ((const V *)in)[tid]; in[n] = v.at[3] + v.at[2];": {".v4.u32": 1, ".v2": 0},  # one load
     "const unsigned s = in[tid]; in[0] = tid > n ? s : ~s;": {"selp": 1, "xor": 1, "not": 0},  # s ^ (tid > n ? 0 : -1)
     f"float *x = (float *)in, s = 0; for (unsigned k = tid; k < n; k++) {{ s += x[k]; {'s = s / n;' * 11} }} x[n] = s;": {"ld.global.f32": 4 + 1},
     f"float *x = (float *)in, s = 0; for (unsigned k = tid; k < n; k++) {{ s += x[k]; {'s = s / n;' * 12} }} x[n] = s;": {"ld.global.f32": 2 + 1},  # too costly
