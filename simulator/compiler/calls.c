@@ -174,17 +174,30 @@ static bool check_launch_arguments(Compiler *c, const Candidates *list, uint32_t
     return false;
 }
 
-// Rejects a launch in host code if the type of an argument, which decides the instance of a template, is not known: the kernel would be missing.
-static void report_unknown_launch(Compiler *c, const Candidates *list, Expression **arguments, uint32_t count)
+static bool has_launch(Compiler *c, const Function *f)
+{
+    const Token *tokens = c->parser->list.tokens;
+    for (uint32_t k = f->body_token; f->body_token && tokens[k].kind != TOKEN_END && tokens[k].position < f->body_end; k++)
+        if (token_is(&tokens[k], ID_LAUNCH))
+            return true;
+    return false;
+}
+
+// Rejects a launch in host code, and a call of what launches kernels, if the type of an argument, which decides the instance of a template, is
+// not known: kernels would be missing.
+static void report_unknown_instance(Compiler *c, const Expression *callee, const Candidates *list, Expression **arguments, uint32_t count)
 {
     uint32_t k = 0;
     while (k < count && (!expression_is_unknown(arguments[k]) || arguments[k]->kind == EXPRESSION_FUNCTION))
         k++;
-    if (k == count || !list->failed || c->parser->state.in_check)
+    const Template *template = list->failed;
+    while (template && template->redeclared_by)
+        template = template->redeclared_by;
+    if (k == count || !template || !template->pattern || c->parser->state.in_check || !(callee->is_launch || has_launch(c, template->pattern)))
         return;
-    const char *name = list->failed->name->text;
+    const char *name = template->name->text;
     source_host_error(c, arguments[k]->start, expression_length(arguments[k]),
-                      compile_format(c, "give the template's arguments: %s<...><<<blocks, threads>>>(...)", name),
+                      compile_format(c, "give the template's arguments: %s<...>%s(...)", name, callee->is_launch ? "<<<blocks, threads>>>" : ""),
                       "the type of this argument, which decides the instance of '%s', is not known to this compiler", name);
 }
 
@@ -241,8 +254,8 @@ static Expression *call_named(Compiler *c, Expression *callee, Expression **argu
     if (callee->is_launch && !check_launch_arguments(c, &list, count, callee->start, end))
         return expression_unknown(c, callee->start, end);
     Function *f = choose(c, &list, object, arguments, count, what, callee->start, end);
-    if (!f && callee->is_launch && parse_is_lenient(c))
-        report_unknown_launch(c, &list, arguments, count);
+    if (!f && parse_is_lenient(c))
+        report_unknown_instance(c, callee, &list, arguments, count);
     if (!f || !check_declared_before(c, callee, f, arguments, count))
         return expression_unknown(c, callee->start, end);
     if (callee->is_launch)
