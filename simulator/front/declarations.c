@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { MAX_REGISTERS = 1 << 20, MAX_LOCAL = 1 << 20, MAX_PARAMS = 1 << 16, MAX_ALIGNMENT = 1 << 16 };
+enum { MAX_REGISTERS = 1 << 20, MAX_LOCAL = 1 << 20, MAX_PARAMS = 1 << 16, MAX_CONSTANTS = 1 << 16, MAX_ALIGNMENT = 1 << 16 };
 static const uint64_t MAX_VARIABLE = (uint64_t)1 << 40;
 
 static void add_initialiser(Parser *p, Variable *v, int *capacity, Initialiser initial)
@@ -197,7 +197,10 @@ void sim_assign_address(Parser *p, Variable *v)
         allocate_in(p, v, &f->local_bytes, MAX_LOCAL);
     else if (v->space == PARAM && f)
         allocate_in(p, v, &f->param_bytes, MAX_PARAMS);
-    else if (v->space == LOCAL || v->space == PARAM)
+    else if (v->space == CONST && v->linkage != LINK_UNDEFINED) {
+        allocate_in(p, v, &p->module->constant_bytes, MAX_CONSTANTS); // ptxas refuses more
+        v->address = 0;
+    } else if (v->space == LOCAL || v->space == PARAM)
         sim_fail(p, "a local variable or parameter outside a function");
     // GLOBAL and CONST variables get their addresses when the module is loaded, SHARED ones in layout.c.
 }

@@ -139,6 +139,7 @@ typedef struct Module {
     Variable *variables;
     Variable *shared;
     size_t dynamic_align; // of dynamic shared memory
+    size_t constant_bytes; // of the constant variables
     bool uses_reserved_shared; // a prepared function other than a kernel uses the shared memory reserved for cooperative groups
     bool uses_bulk_copies; // a prepared function starts bulk asynchronous copies
     bool launches_kernels; // a prepared function calls the device runtime

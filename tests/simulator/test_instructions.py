@@ -617,6 +617,14 @@ def test_error_in_the_text_affects_only_kernels_that_reach_it(tmp_path):
     assert f"PTX line {large.count(chr(10)) - 1}: its variables in shared memory are too large" in refusal(tmp_path, large, "large")
 
 
+def test_constants_take_at_most_64_kb(tmp_path):
+    """Broken: a module runs whose constant variables ptxas refuses, so that a program passes that is not built for any GPU."""
+    text = kernel("not.b32", "b32", ["b32"])
+    for count, is_refused in ((32768, False), (32769, True)):
+        own = text.replace(".visible", f".const .b8 one[32768];\n.const .b8 other[{count}];\n.visible", 1)
+        assert "other: too large" in refusal(tmp_path, own, "k") if is_refused else set(run(tmp_path, own, [(1,)])) == {0xFFFFFFFE}
+
+
 def test_initial_values(tmp_path):
     """Broken: a packed structure has wrong bytes of a pointer, or a variable whose initial value is unknown reads as
     zeros."""
