@@ -69,7 +69,7 @@ typedef struct Compilation {
 } Compilation;
 
 // Compiles a source text, which need not end with 0 and may be arbitrary: time and memory are bounded by its size and
-// max_instructions, and unsupported constructs are errors with a position. Host code is skipped except for launches, which determine
+// max_instructions, and unsupported constructs are errors with a position. Host code is only followed for the types that determine
 // the template arguments of kernels.
 void compile_source(Compilation *c, const char *source, size_t bytes, const CompileOptions *options);
 void compile_free(Compilation *c);
