@@ -763,7 +763,7 @@ def finding(_, kind, name):
     return f"[{lines[0].removeprefix('// ')}](../{path.relative_to(ROOT)})\n\n```cuda\n{code}\n```\n\n```\n{shown}\n```" + (f"\n\n{said}" if said else "")
 
 
-SUITES = {"indigo": "Indigo", "indigo3": "Indigo3", "scor": "ScoR's microbenchmarks", "scor-applications": "ScoR's applications", "barracuda": "Barracuda's tests",
+SUITES = {"indigo": "Indigo", "indigo3": "Indigo3 (sample)", "scor": "ScoR's microbenchmarks", "scor-applications": "ScoR's applications", "barracuda": "Barracuda's tests",
           "gpuverify": "GPUVerify's CUDA tests"}
 LABELS = {"race": "races", "memory": "memory errors", "divergence": "barriers that not all threads reach", "clean": "clean"}
 
