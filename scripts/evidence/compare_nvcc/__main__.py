@@ -35,7 +35,7 @@ def jobs(options):
     made = [(f"{kind}/{programs.name_of(kind, source)}", lambda kind=kind, source=source, calls=calls: [programs.whole_program(compiler, kind, source, calls)])
             for kind in KINDS[:-1] for source, calls in programs.sources_of(kind)]
     tools = judge.Tools(options.nvcc)
-    made += [(f"exercises/{task.name}", lambda task=task: programs.exercise_programs(task, tools)) for task in programs.exercise_tasks()]
+    made += [(f"exercises/{task.name}", lambda task=task: programs.exercise_programs(task, compiler, tools)) for task in programs.exercise_tasks()]
     return [job for job in made if not options.only or any(fnmatch.fnmatch(job[0], pattern) for pattern in options.only)]
 
 

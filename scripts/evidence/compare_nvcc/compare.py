@@ -270,7 +270,7 @@ def excuses_for(program, run, options, reference, other, replays):
     if all(excuse.bytes_by or have_same_bytes(one, launch) for excuse, (launch, one) in zip(found, pairs)):
         return found
     for build in program.builds():
-        again = replays.run(run.recording, build, *options, **run.settings)
+        again = replays.run(run.recording, build, *options, *renames(program, build), **run.settings)
         for excuse, launch, one in zip(found, reference["launches"], again["launches"]):
             if not one["error"] and not have_same_bytes(one, launch):
                 excuse.bytes_by = excuse.bytes_by or "build"
@@ -279,11 +279,11 @@ def excuses_for(program, run, options, reference, other, replays):
 
 def what_findings_depend_on(program, run, expected, settings, replays):
     """order or build, if nvcc's own kernels give other findings in another order or as another build."""
-    def differ(ptx, settings):
-        return replays.run(run.recording, ptx, "--checked", **settings)["findings"] != expected
+    def differ(ptx, settings, *renamed):
+        return replays.run(run.recording, ptx, "--checked", *renamed, **settings)["findings"] != expected
     if any(differ(None, settings | order) for order in OTHER_ORDERS):
         return "order"
-    return "build" if any(differ(build, settings) for build in program.builds()) else ""
+    return "build" if any(differ(build, settings, *renames(program, build)) for build in program.builds()) else ""
 
 
 def why_missing(kernel, refused):

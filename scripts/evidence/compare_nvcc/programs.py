@@ -48,11 +48,11 @@ class Program:
     kernel: str = ""  # exercises: its readable name
     ptx: Path = None  # exercises: nvcc's PTX, for the entry
     obstacle: str = ""  # why there is no recording
-    compiler: "Compiler" = None  # of a whole program
+    compiler: "Compiler" = None
 
     def builds(self):
-        """PTX by nvcc at other optimisation levels, compiled when it is first asked for; none of an exercise."""
-        made = [self.compiler.other_build(self.source, options) for options in OTHER_BUILDS] if self.compiler else []
+        """PTX by nvcc at other optimisation levels, compiled when it is first asked for."""
+        made = [self.compiler.other_build(self.source, options) for options in OTHER_BUILDS]
         return [ptx for ptx in made if ptx]
 
 
@@ -200,7 +200,7 @@ def texts_of(task):
     return variants.right_ones(task) | variants.planted(task) | {"task": task.text("task.cu")}
 
 
-def exercise_programs(task, tools):
+def exercise_programs(task, compiler, tools):
     """A program for each variant of an exercise that nvcc compiles."""
     texts = texts_of(task)
     folder = BUILT / "exercises" / f"{task.name}-{digest(sorted(texts.items()), task.text('exercise.py'))}"
@@ -209,16 +209,16 @@ def exercise_programs(task, tools):
     if not ptx.exists():
         found, texts, said = variants.compiled(texts, folder, tools)
         if not found:
-            return [Program("exercises", task.name, task.folder / "answer.cu", obstacle=f"nvcc: {said}")]
+            return [Program("exercises", task.name, task.folder / "answer.cu", obstacle=f"nvcc: {said}", compiler=compiler)]
     made = []
     for name, text in texts.items():
         entry = judge.entry_of(ptx, task.kernel, name)
         if entry:
-            made.append(variant(task, folder, ptx, name, text, entry))
+            made.append(variant(task, compiler, folder, ptx, name, text, entry))
     return made
 
 
-def variant(task, folder, ptx, name, text, entry):
+def variant(task, compiler, folder, ptx, name, text, entry):
     source = folder / f"{name}.cu"
     if not source.exists() or source.read_text(encoding="utf-8") != text:
         source.write_text(text, encoding="utf-8")
@@ -228,7 +228,7 @@ def variant(task, folder, ptx, name, text, entry):
         if not run.recording.exists():
             run.recording.write_bytes(exercise_recording(task, ptx.read_bytes(), entry, n))
         runs.append(run)
-    return Program("exercises", f"{task.name}/{name}", source, runs, entry, task.kernel, ptx)
+    return Program("exercises", f"{task.name}/{name}", source, runs, entry, task.kernel, ptx, compiler=compiler)
 
 
 def exercise_tasks():
