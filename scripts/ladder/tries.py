@@ -190,7 +190,7 @@ def build(compiler, source, directory, suffix=".cu", libraries=""):
 def milliseconds_of(printed, columns=""):
     """The median of the last row that a program printed, or of the last with that number of columns; NaN where it has no times."""
     lines = itertools.dropwhile(lambda line: not line.startswith("step,"), printed.splitlines())
-    rows = [row for row in csv.DictReader(lines) if columns in ("", row["columns"])]
+    rows = [row for row in csv.DictReader(lines) if not columns or row["columns"] == columns]
     if columns and not rows:
         fail(f"the program timed no rows of {columns} numbers")
     if not rows:

@@ -128,3 +128,13 @@ def test_the_question_may_be_left(tmp_path):
     process.send_signal(signal.SIGINT)
     said, errors = process.communicate()
     assert (process.returncode, errors, said.count(b"\n")) == (0, b"", 2) and (tmp_path / "predictions.csv").read_bytes() == b""
+
+
+@pytest.mark.parametrize("printed, columns, expected", [
+    ("step,n,median_ms\na,1,0.5\na,2,0.25\n", "", 0.25),
+    ("from a kernel, 1\nstep,columns,median_ms,status\na,128,0.5,PASS\na,512,0.25,PASS\na,1024,0.125,PASS\n", "512", 0.25),
+    ("a,GPU,1024,1,0.75,0.7\n", "", 0.75),
+])
+def test_the_time_of_a_row(printed, columns, expected):
+    """Broken: a Try is timed by another row than the last, or than the one that its page names."""
+    assert tries.milliseconds_of(printed, columns) == expected
