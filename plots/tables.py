@@ -1147,7 +1147,7 @@ def outcome(step, number):
 
 
 def said(step, number):
-    """The simulator's first finding in a step after that Try, and the number of findings."""
+    """The simulator's first finding in a step after that Try, or its first warning if it finds nothing else, and their number."""
     path = try_message(step, number)
     if not path.exists():
         return NOT_MEASURED
@@ -1155,7 +1155,8 @@ def said(step, number):
     if not first_line.endswith(tries.digest(tries.tries(step)[int(number) - 1][0])):
         raise Unfillable(f"{path.relative_to(ROOT)} belongs to another diff than Try {number}: run make findings")
     found, others = findings.apart(message)
-    return "\n".join(["```", found[0], findings.how_many(others), "```"])
+    shown = next((one for one in found if not one.startswith("warning")), found[0])
+    return "\n".join(["```", shown, findings.how_many(others), "```"])
 
 
 KINDS = {function.__name__: function for function in (dependent, launches, pdl, backtoback, ladder, gains, report, code, lab, labsteps, sortratios, rowratios, numbers, parts, starts, blockdurations, loaded, busy, little, limits, lowerbounds, net, restarts, sizes, finish, ends,
