@@ -1,4 +1,4 @@
-// operations.c: the streams behind handles, and the operations of a stream.
+// operations.c: the streams that handles name, and the operations of a stream.
 #include "checker/host_checks.h"
 #include "checker/memory_uses.h"
 #include "runtime/api/calls.h"

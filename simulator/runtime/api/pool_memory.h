@@ -1,4 +1,4 @@
-// pool_memory.h: the pools behind handles.
+// pool_memory.h: the pools that handles name.
 #ifndef POOL_MEMORY_H
 #define POOL_MEMORY_H
 
