@@ -40,7 +40,7 @@ def test_a_skipped_launch_has_the_same_effects(repeats, tmp_path, word, check, l
                                                                 "unwritten in rounds", "a texture that ends", "memory anew, unset"))
 
 
-PROGRAMS = {"step03_sequential/reduce": "100003", "step12_launchshape/reduce": "70001", "scan/step01_hillissteele/scan": "5003", "everyday": "histogram"}
+PROGRAMS = {"step03_sequential/reduce": "100003", "step12_onetree/reduce": "70001", "scan/step01_hillissteele/scan": "5003"}
 
 
 @pytest.mark.parametrize("program", [pytest.param(name, marks=pytest.mark.builds(f"build/sim/{name}")) for name in PROGRAMS])

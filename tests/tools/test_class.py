@@ -222,7 +222,7 @@ def test_platforms_names(tmp_path):
     assert by_student["eva"][0].path.read_text() == "zipped" and not list(tmp_path.glob("**/outside.cu"))
 
 
-def test_damaged_archives_and_deep_folders(tmp_path):
+def test_damaged_archives_and_deep_folders(tmp_path, monkeypatch):
     """Broken: one student's damaged archive, name of 300 letters or folder below 1,200 others ends the judge for the whole class."""
     (tmp_path / "in").mkdir()
     for kind, name in ((zipfile.ZIP_DEFLATED, "deflated"), (zipfile.ZIP_LZMA, "lzma")):
@@ -233,11 +233,11 @@ def test_damaged_archives_and_deep_folders(tmp_path):
         (tmp_path / f"in/{name}.zip").write_bytes(data[:45] + bytes([255] * 8) + data[53:])  # of the first file's content
     deep = tmp_path / "in/deep"
     deep.mkdir()
-    os.chdir(deep)
+    monkeypatch.chdir(deep)
     for _ in range(1200):
         os.mkdir("d")
         os.chdir("d")
-    os.chdir(tmp_path)
+    monkeypatch.undo()
     try:
         found = submissions.entries(tmp_path / "in", tmp_path / "work")
     finally:
