@@ -254,8 +254,10 @@ const drawn = (count, elements, random) => Array.from({length: count}, () => (1 
 // Elements that are added. In a long array a few are large: lower precision does not hold them, and the sums still are exact.
 function withLargeOnes(numbers, random, power) {
     const most = Math.floor((2 ** 22 / LARGE_ONES) ** (1 / power));
-    for (let k = 0; numbers.length > MANY && k < LARGE_ONES; k++)
-        numbers[below(numbers.length, random)] *= Math.ceil(below(most, random) / UNIT) || 1;
+    for (let k = 0; numbers.length > MANY && k < LARGE_ONES; k++) {
+        const at = below(numbers.length, random);
+        numbers[at] = Math.sign(numbers[at]) * (1 + below(most, random));
+    }
     return numbers;
 }
 

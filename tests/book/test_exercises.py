@@ -276,6 +276,12 @@ def test_what_a_contract_forbids_is_forbidden_at_all_sizes(opened):
     assert opened("playground").evaluate(missed, [ADD.replace("requests", "requests, 0 atomics"), text]) == ["1 atomics at n = 31, at most 0"]
 
 
+def test_large_elements_stay_exact(opened):
+    """Broken: an element that is drawn twice becomes larger than floats add exactly, and a right kernel is wrong at random."""
+    judge = "async ([words, text]) => (await Exercises.judgeByContract(Exercises.contract(words), text, {random: () => 0.9})).sizes.map(({wrong}) => wrong)"
+    assert set(opened("playground").evaluate(judge, [ADD, RIGHT])) == {""}
+
+
 def test_operations_compute_what_make_check_expects(opened):
     """Broken: an operation of a contract has another result in the page than in the terminal."""
     page = opened("playground")
