@@ -1127,13 +1127,15 @@ def ratio_elsewhere(step, diff):
 
 
 def outcome(step, number):
-    """The result of one Try, from `make tries`."""
+    """The result of one Try, from `make tries`: that of the second GPU if the first one did not run this change."""
     name = f"labs/{lab_of(step)}-tries.csv" if lab_of(step) else SCANS / "tries.csv" if is_scan(step) else "tries.csv"
-    found = [row for row in read(name) if (row["step"], row["try"]) == (step, number)]
+    change = (step, number, tries.digest(tries.tries(step)[int(number) - 1][0]))
+    found = [(gpu, row) for gpu, path in {"": name, " on an H100": SECOND / name}.items() for row in read(path)
+             if (row["step"], row["try"], row["diff"]) == change]
     if not found:
         return f"{NOT_MEASURED.capitalize()}."
-    row, what = found[0], "result" if lab_of(step) or is_scan(step) else "sum"
-    size = "" if row["elements"] in ("", "" if lab_of(step) else str(2**26)) else f" at n = {power(row['elements'])}"
+    (size, row), what = found[0], "result" if lab_of(step) or is_scan(step) else "sum"
+    size += "" if row["elements"] in ("", "" if lab_of(step) else str(2**26)) else f" at n = {power(row['elements'])}"
     size += f", rows of {int(row['columns']):,} numbers" if row.get("columns") else ""
     said = f"Tried{size}: the {what} is correct."
     if row["status"] != "PASS":

@@ -62,23 +62,32 @@ struct Rows {
     int count;
 };
 
-// Returns the partial result of `held` vectors: first the mean, then the squared distances.
-// All loops are unrolled, so that v stays in registers.
+// Returns the sum over the warp to each of its lanes.
+__device__ float sum_warp(float x)
+{
+    for (int s = 16; s > 0; s /= 2)
+        x += __shfl_xor_sync(0xffffffff, x, s);
+    return x;
+}
+
+// Returns the partial result of the warp's vectors, `held` of them in this lane: first the
+// mean, then the squared distances. All loops are unrolled, so that v stays in registers.
 template <class T, int width, int kept>
 __device__ Partial partial_of(Vector<T, width> (&v)[kept], int held)
 {
-    Partial p = {(float)(width * held), 0.0f, 0.0f};
+    const float count = sum_warp(width * held);
+    float sum = 0.0f, squares = 0.0f;
     for (int k = 0; k < kept; k++)
         for (int i = 0; i < width && k < held; i++)
-            p.mean += (float)v[k].at[i];
-    p.mean /= fmaxf(p.count, 1.0f);
+            sum += (float)v[k].at[i];
+    const float mean = sum_warp(sum) / fmaxf(count, 1.0f);
     keep_packed(v);
     for (int k = 0; k < kept; k++)
         for (int i = 0; i < width && k < held; i++) {
-            const float distance = (float)v[k].at[i] - p.mean;
-            p.squares += distance * distance;
+            const float distance = (float)v[k].at[i] - mean;
+            squares += distance * distance;
         }
-    return p;
+    return {count, mean, sum_warp(squares)};
 }
 
 // Returns the result over `lanes` neighbouring lanes, a power of two, to each of them.
@@ -98,7 +107,6 @@ __device__ Partial reduce_lanes(Partial p)
 template <int team_size, int cluster_size>
 __device__ Partial reduce_row(Partial p)
 {
-    p = reduce_lanes<32>(p);
     if (team_size == 32)
         return p;
 
@@ -141,9 +149,12 @@ __host__ __device__ constexpr int block_size(int team_size)
     return team_size > 32 ? team_size : 128;
 }
 
-// One team or cluster of teams per row, each thread keeps up to `kept` vectors.
+// One team or cluster of teams per row, each thread keeps up to `kept` vectors. gain
+// and bias are parameters because of __restrict__: their loads need not wait for stores.
 template <class T, int width, int team_size, int kept, int cluster_size>
-__global__ void __launch_bounds__(block_size(team_size)) layer_norm(Rows<T, width> r)
+__global__ void __launch_bounds__(block_size(team_size))
+    layer_norm(Rows<T, width> r, const Vector<T, width> *__restrict__ gain,
+               const Vector<T, width> *__restrict__ bias)
 {
 #if __CUDA_ARCH__ >= 900
     if constexpr (cluster_size > 1)
@@ -167,7 +178,7 @@ __global__ void __launch_bounds__(block_size(team_size)) layer_norm(Rows<T, widt
     for (int k = 0; k < kept; k++)
         if (k < held) {
             const int c = first + k * threads;
-            y[c] = result(v[k], p, r.gain[c], r.bias[c]);
+            y[c] = result(v[k], p, gain[c], bias[c]);
         }
 }
 
@@ -186,8 +197,8 @@ static bool start_fitting(const Rows<T, width> &r)
     const unsigned blocks = (r.rows + teams - 1) / teams * cluster_size;
     const cudaLaunchConfig_t grid = {blocks, block_size(team_size), 0, 0, &shape,
                                      cluster_size > 1}; // one block needs no attribute
-    CHECK(
-        cudaLaunchKernelEx(&grid, layer_norm<T, width, team_size, kept, cluster_size>, r));
+    CHECK(cudaLaunchKernelEx(&grid, layer_norm<T, width, team_size, kept, cluster_size>, r,
+                             r.gain, r.bias));
     return true;
 }
 

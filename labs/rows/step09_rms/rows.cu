@@ -126,9 +126,11 @@ __host__ __device__ constexpr int block_size(int team_size)
     return team_size > 32 ? team_size : 128;
 }
 
-// One team or cluster of teams per row, each thread keeps up to `kept` vectors.
+// One team or cluster of teams per row, each thread keeps up to `kept` vectors. gain
+// is a parameter because of __restrict__: its loads need not wait for stores.
 template <class T, int width, int team_size, int kept, int cluster_size>
-__global__ void __launch_bounds__(block_size(team_size)) rms_norm(Rows<T, width> r)
+__global__ void __launch_bounds__(block_size(team_size))
+    rms_norm(Rows<T, width> r, const Vector<T, width> *__restrict__ gain)
 {
 #if __CUDA_ARCH__ >= 900
     if constexpr (cluster_size > 1)
@@ -152,7 +154,7 @@ __global__ void __launch_bounds__(block_size(team_size)) rms_norm(Rows<T, width>
     for (int k = 0; k < kept; k++)
         if (k < held) {
             const int c = first + k * threads;
-            y[c] = result(v[k], p.squares / (r.count * width), r.gain[c]);
+            y[c] = result(v[k], p.squares / (r.count * width), gain[c]);
         }
 }
 
@@ -171,7 +173,8 @@ static bool start_fitting(const Rows<T, width> &r)
     const unsigned blocks = (r.rows + teams - 1) / teams * cluster_size;
     const cudaLaunchConfig_t grid = {blocks, block_size(team_size), 0, 0, &shape,
                                      cluster_size > 1}; // one block needs no attribute
-    CHECK(cudaLaunchKernelEx(&grid, rms_norm<T, width, team_size, kept, cluster_size>, r));
+    CHECK(cudaLaunchKernelEx(&grid, rms_norm<T, width, team_size, kept, cluster_size>, r,
+                             r.gain));
     return true;
 }
 
