@@ -254,7 +254,7 @@ enum { MAX_STRIDED_READS = 8 };
 static bool keep_strided(const AccessCheck *check, ShadowLine *line, const StridedAccess *current)
 {
     const bool only_read = check->shared && check->barriers_only && !line->has_other_kinds;
-    if (line->count == (only_read ? MAX_STRIDED_READS : MAX_STRIDED) && (only_read || !make_room(check, line)))
+    if (line->count >= (only_read ? MAX_STRIDED_READS : MAX_STRIDED) && (only_read || !make_room(check, line)))
         return false;
     add_strided(check, line, current);
     return true;
