@@ -110,7 +110,8 @@ def split(words: list[str]) -> tuple[list[str], list[str]]:
     if at + 1 < len(words) and at == cut and is_program(words[at + 1]):  # check -- ./any 100
         return [*words[:at], words[at + 1]], words[at + 2:]
     if at + 1 < cut and is_program(words[at]):  # check ./any 100
-        own = next((word for word in words[at + 1:cut] if word.partition("=")[0] in OWN_OPTIONS), None)
+        # Many programs have an option -o of their own.
+        own = next((word for word in words[at + 1:cut] if word.startswith("--") and word.partition("=")[0] in OWN_OPTIONS), None)
         if own:
             fail(f"{own} after the program: give drywarp's options before it, and the program's own after --")
         return words[:at + 1], words[at + 1:]
@@ -222,9 +223,10 @@ def check(job: Job) -> int:
         said = Path(folder) / "findings.json"
         checks = os.environ.get("SIM_CHECK", "1")
         end = start(job, folder, SIM_FINDINGS=str(said), SIM_CHECK="1" if checks == "0" else checks)
-        if not said.exists() and not end.is_interrupted:
+        is_cut = end.status > 128 or (job.options.time_limit and end.status == AT_LIMIT)
+        if not said.exists() and not is_cut:
             if end.status != errors.USAGE:  # with it, the simulator has refused a setting
-                print(f"drywarp: {job.source} wrote no findings file: it was killed, uses no CUDA, or was not built by drywarp", file=sys.stderr)
+                print(f"drywarp: {job.source} wrote no findings file: it uses no CUDA, or was not built by drywarp", file=sys.stderr)
             return end.status or errors.USAGE
         text = said.read_text(encoding="utf-8") if said.exists() else NO_FINDINGS
     found = json.loads(text)["findings"]
@@ -235,7 +237,6 @@ def check(job: Job) -> int:
     if end.is_interrupted:
         return end.status
     if not found:
-        is_cut = end.status > 128 or (job.options.time_limit and end.status == AT_LIMIT)
         print(f"drywarp: no findings{' before the run was cut short' if is_cut else ''}", file=sys.stderr)
     return findings.STATUS if any(one["level"] == "error" for one in found) else end.status
 

@@ -133,8 +133,17 @@ def test_a_built_program_gets_its_arguments(drywarp, tmp_path):
     """Broken: drywarp check ./app args or drywarp check -- ./app args gives them to nvcc or takes them for drywarp's own."""
     (tmp_path / "app").write_text('#!/bin/sh\necho "$@"\n')
     (tmp_path / "app").chmod(0o755)
-    for words in (["./app", "-x", "3"], ["--", "./app", "-x", "3"], ["./app", "--", "-x", "3"]):
-        assert drywarp("run", *words).stdout == "-x 3\n", words
+    for words in (["./app", "-o", "3"], ["--", "./app", "-o", "3"], ["./app", "--", "-o", "3"]):
+        assert drywarp("run", *words).stdout == "-o 3\n", words
+
+
+def test_a_killed_program_is_not_taken_for_one_without_cuda(drywarp, tmp_path):
+    """Broken: the message about a program that a signal ended guesses at causes; or no file of findings is written."""
+    (tmp_path / "app").write_text("#!/bin/sh\nkill -SEGV $$\n")
+    (tmp_path / "app").chmod(0o755)
+    result = drywarp("check", "--json", "found.json", "./app")
+    assert result.returncode == 128 + signal.SIGSEGV and result.stderr == "drywarp: app was killed by SIGSEGV\ndrywarp: no findings before the run was cut short\n"
+    assert json.loads((tmp_path / "found.json").read_text())["findings"] == []
 
 
 def test_an_interrupted_check_writes_its_findings(prefix, tmp_path):

@@ -128,8 +128,8 @@ static void report_skip(const KernelLaunch *l, uint64_t number, uint64_t earlier
     reported = true;
     sim_demangle(l->function->name, name, sizeof name);
     fprintf(stderr,
-            "simulator: launch %" PRIu64 " of the program, of kernel %s, finds all as launch %" PRIu64
-            " found it: it is counted, gets the same results, and does not run, nor do others like it; SIM_REPEAT=1 runs them\n",
+            "simulator: launch %" PRIu64 " of the program, of kernel %s, has the arguments and memory of launch %" PRIu64
+            ": its results and counters are copied, and it does not run, nor do others like it; SIM_REPEAT=1 runs them\n",
             number, name, earlier);
 }
 
