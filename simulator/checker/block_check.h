@@ -17,6 +17,7 @@ typedef struct BlockCheck {
     ShadowLine *lines;                        // of shared memory
     uint8_t *local_written;                   // a flag for each byte of local memory
     struct Origins *origins;                  // value_table.c, in the block's arena; NULL if there are none
+    struct UndefinedValue *barrier_operand;   // value_results.c: the last undefined predicate that a barrier combines; in the block's arena
     struct GenericWrites *generic_writes;     // bulk_copies.c; NULL if the module has no bulk copies
     struct ClusterAccesses *cluster_accesses; // cluster_ends.c; NULL without clusters
     struct DeferredReads *deferred_reads;     // deferred_reads.c; NULL if no read was deferred

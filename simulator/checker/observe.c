@@ -73,6 +73,7 @@ static void free_block(Block *b)
 static void begin_block(Block *b)
 {
     b->check->origins = NULL;
+    b->check->barrier_operand = NULL;
     sim_start_block_clocks(b);
     sim_start_generic_writes(b);
     sim_start_cluster_accesses(b);
@@ -149,10 +150,17 @@ static void fence(Warp *w, const Instr *i, uint32_t mask, FenceKind kind)
         sim_release_writes(w->block);
 }
 
-static void end_instruction(Warp *w, const Instr *i, uint32_t mask)
+static void begin_instruction(Warp *w, const Instr *i, uint32_t mask)
 {
-    if (i->kind == STORE)
-        sim_propagate_store(w, i, mask);
+    sim_check_undefined_uses(w, i, mask);
+    if (i->control == PLAIN && mask != 0)
+        sim_propagate_values(w, i, mask);
+}
+
+static void begin_warp_operation(Warp *w, const Instr *i, uint32_t mask, Handler *gathered)
+{
+    if (gathered)
+        sim_propagate_gathered(w, i, mask, gathered);
     else
         sim_propagate_values(w, i, mask);
 }
@@ -190,9 +198,12 @@ static void observe_machine(void)
         .access_host_shared = sim_note_shared_use,
         .access_in_nested_grid = sim_note_nested_use,
         .load = sim_note_loaded,
-        .begin_instruction = sim_check_undefined_uses,
-        .end_instruction = end_instruction,
-        .shuffle = sim_propagate_shuffle,
+        .begin_instruction = begin_instruction,
+        .begin_warp_operation = begin_warp_operation,
+        .end_store = sim_propagate_store,
+        .copy_argument = sim_propagate_call,
+        .undefined_operand_of_barrier = sim_note_barrier_operand,
+        .end_barrier_reduction = sim_set_barrier_result,
         .clear_warp = sim_clear_values,
         .end_program = sim_report_at_exit,
     };

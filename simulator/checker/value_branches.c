@@ -73,18 +73,18 @@ bool sim_begin_undefined_branch(Warp *w, const Instr *branch, uint32_t lanes, co
     u->frame = frame;
     u->lanes = lanes;
     u->condition = *condition;
-    u->condition.partial = 0;
     u->condition.computed = ALL_LANES;
     return true;
 }
 
-static void undefine_results(Warp *w, const UndefinedBranch *u, uint32_t lanes)
+static void undefine_results(Warp *w, UndefinedBranch *u, uint32_t lanes)
 {
+    u->condition.mask = lanes;
     for (int k = 0; k < u->region.count; k++)
         for (const Instr *i = u->region.ranges[k].first; i < u->region.ranges[k].end; i++) {
             const Statement *s = i->statement;
             if (s && s->count > 0 && !s->operands[0].is_address && i->kind != STORE)
-                sim_set_operand(w, &s->operands[0], lanes, lanes, &u->condition);
+                sim_set_all_undefined(w, &s->operands[0], lanes, &u->condition);
         }
 }
 

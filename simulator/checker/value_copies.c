@@ -13,16 +13,6 @@ typedef struct LinearForm { // a constant plus multiples of registers and of var
     bool is_linear; // false: not linear, or too many terms
 } LinearForm;
 
-bool sim_moves_bits(const Instr *i)
-{
-    switch (i->kind) {
-    case LOGICAL_AND: case LOGICAL_OR: return i->type != PRED;
-    case MOVE: case SELECT: case INSERT: case EXTRACT: case PERMUTE: case CONVERT_INTEGER: case SHIFT_LEFT: case SHIFT_RIGHT: case FUNNEL_LEFT:
-    case FUNNEL_RIGHT: return true;
-    default: return false;
-    }
-}
-
 // The only instruction that sets a register, if it is unconditional; or NULL.
 static const Instr *definition_of(const Program *p, const Register *reg)
 {

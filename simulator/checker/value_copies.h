@@ -4,8 +4,6 @@
 
 #include "front/program.h"
 
-// True if the result consists of bits of the operands: move, select, extract, insert, shift.
-bool sim_moves_bits(const Instr *i);
 // True if a load and a store copy a part of a structure: a neighbouring part is copied, too, or both addresses advance by the copied size in
 // each iteration of a loop. False if the load is not in `p`.
 bool sim_copies_structure(const Program *p, const Instr *load, const Instr *store);

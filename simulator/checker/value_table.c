@@ -1,7 +1,6 @@
 // value_table.c: tables of undefined values, by register, and by word of shared and local memory.
 #include "checker/value_table.h"
 #include "checker/block_check.h"
-#include "checker/value_bits.h"
 #include "checker/value_copies.h"
 
 #include <string.h>
@@ -86,7 +85,7 @@ static struct Origin *origin_of_word(Warp *w, uint64_t key)
 
 void sim_keep_origin(Warp *w, int lane, Space space, uint64_t address, size_t bytes, const UndefinedValue *v)
 {
-    const uint64_t defined = v->partial >> lane & 1 ? ~v->bits[lane] : 0;
+    const uint64_t defined = v->full >> lane & 1 ? 0 : ~v->bits[lane];
     for (size_t k = 0, count; k < bytes; k += count) {
         const unsigned first = (unsigned)((address + k) % WORD);
         count = WORD - first < bytes - k ? WORD - first : bytes - k;
@@ -121,7 +120,6 @@ static uint64_t find_bits(const Warp *w, const Access *access, int lane, unsigne
 uint32_t sim_find_origins(const Warp *w, const Access *access, unsigned first, unsigned bytes, UndefinedValue *v)
 {
     const bool kept = w->block->check->origins && (access->space == SHARED || access->space == LOCAL);
-    const uint64_t all = bytes >= 8 ? ALL_BITS : (1ull << 8 * bytes) - 1;
     const struct Origin *first_found = NULL;
     uint32_t lanes = 0;
     for (uint32_t rest = kept && access->has_unwritten ? access->mask : 0; rest; rest &= rest - 1) {
@@ -134,7 +132,7 @@ uint32_t sim_find_origins(const Warp *w, const Access *access, unsigned first, u
         first_found = first_found ? first_found : origin;
         lanes |= 1u << lane;
         v->computed |= (uint32_t)computed << lane;
-        v->partial |= undefined_bits != all ? 1u << lane : 0;
+        v->full = (v->full & ~(1u << lane)) | (uint32_t)(undefined_bits == sim_low_ones(bytes)) << lane;
         v->bits[lane] = undefined_bits;
     }
     if (first_found) {
@@ -196,7 +194,7 @@ static UndefinedValue *find_or_add(Warp *w, const uint8_t *address)
     if (!*number) {
         *number = ++u->count;
         UndefinedValue *v = &u->values[u->count - 1];
-        *v = (UndefinedValue){.address = address, .bits = v->bits}; // keeps the array of an earlier block
+        *v = (UndefinedValue){.address = address};
     }
     return &u->values[*number - 1];
 }
@@ -208,28 +206,40 @@ void sim_count_undefined(Warp *w)
         w->undefined_count += w->undefined_registers->branches[k].lanes != 0;
 }
 
-void sim_set_value(Warp *w, const uint8_t *address, uint32_t changed, uint32_t mask, const UndefinedValue *origin)
+void sim_set_value(Warp *w, const uint8_t *address, uint32_t changed, const UndefinedValue *value)
 {
+    const uint32_t mask = changed & value->mask;
     UndefinedValue *v = mask ? find_or_add(w, address) : find(w, address);
     if (!v)
         return;
     const uint32_t previous = v->mask;
     v->mask = (previous & ~changed) | mask;
-    v->partial = (v->partial & ~changed) | (mask & origin->partial);
-    v->computed = (v->computed & ~changed) | (mask & origin->computed);
-    if (mask & origin->partial && !v->bits)
-        v->bits = sim_allocate(&w->block->arena, LANES * sizeof *v->bits);
-    for (uint32_t rest = mask & origin->partial; rest; rest &= rest - 1)
-        v->bits[__builtin_ctz(rest)] = origin->bits[__builtin_ctz(rest)];
+    v->full = (v->full & ~changed) | (mask & value->full);
+    v->computed = (v->computed & ~changed) | (mask & value->computed);
+    for (uint32_t rest = mask; rest; rest &= rest - 1)
+        v->bits[__builtin_ctz(rest)] = value->bits[__builtin_ctz(rest)];
     if (mask) {
-        v->read = origin->read;
-        v->load = origin->load;
-        v->from = origin->from;
-        v->shuffled = origin->shuffled;
-        v->source = origin->source;
+        v->read = value->read;
+        v->load = value->load;
+        v->from = value->from;
+        v->shuffled = value->shuffled;
+        v->source = value->source;
     }
     w->undefined_registers->live_values += (v->mask != 0) - (previous != 0);
     sim_count_undefined(w);
+}
+
+void sim_copy_value(Warp *w, const uint8_t *to, const uint8_t *from, uint32_t mask, uint64_t copied)
+{
+    const UndefinedValue *v = find(w, from);
+    if (!v && !find(w, to))
+        return;
+    UndefinedValue copy = v ? *v : (UndefinedValue){.mask = 0};
+    for (int l = 0; l < LANES; l++) {
+        copy.bits[l] &= copied;
+        copy.mask &= copy.bits[l] ? ALL_LANES : ~(1u << l);
+    }
+    sim_set_value(w, to, mask, &copy);
 }
 
 UndefinedBranch *sim_new_undefined_branch(Warp *w)
@@ -266,7 +276,7 @@ bool sim_copies_member(const Warp *w, const UndefinedValue *v, const Instr *stor
 
 const UndefinedValue *sim_value_of(const Warp *w, const Register *reg, uint32_t mask)
 {
-    const UndefinedValue *v = reg ? sim_find_value(w, w->current_split->frame->registers + reg->slot) : NULL;
+    const UndefinedValue *v = reg ? find(w, w->registers + reg->slot) : NULL;
     return v && v->mask & mask ? v : NULL;
 }
 
@@ -284,7 +294,7 @@ const UndefinedValue *sim_value_in(const Warp *w, const Operand *o, uint32_t mas
 uint32_t sim_lanes_fully_undefined(const Warp *w, const Operand *o, uint32_t mask)
 {
     const UndefinedValue *v = sim_value_of(w, o->reg, mask);
-    uint32_t lanes = o->count ? mask : v ? v->mask & mask & ~v->partial : 0;
+    uint32_t lanes = o->count ? mask : v ? v->mask & mask & v->full : 0;
     for (int k = 0; k < o->count; k++)
         lanes &= sim_lanes_fully_undefined(w, &o->elements[k], mask);
     return lanes;

@@ -5,8 +5,8 @@
 // registers (value_branches.c), is used as an address, takes part in an atomic operation, or is copied to the host (undefined_copies.c).
 // Parts of copied structures may be padding and are not reported. Warps without undefined values have no overhead.
 #include "checker/undefined_copies.h"
-#include "checker/value_bits.h"
 #include "checker/value_table.h"
+#include "checker/values.h"
 #include "machine/ops/lanes.h"
 
 #include <string.h>
@@ -33,24 +33,30 @@ static uint32_t uninitialised_lanes(const Access *access)
 
 void sim_note_loaded(Warp *w, const Instr *i, const Access *access)
 {
-    uint64_t bits[LANES];
     const uint32_t undefined = uninitialised_lanes(access);
+    const uint64_t all = sim_low_ones(i->bytes), sign = i->flags & SIGNED_VALUE && i->bytes < i->register_bytes ? all ^ all >> 1 : 0;
     for (int k = 0; k < i->count; k++) {
         const unsigned first = (unsigned)(k * i->bytes);
         UndefinedValue v = value_loaded_by(i, (uint8_t)access->space);
-        v.bits = bits;
-        const uint32_t mask = undefined | sim_find_origins(w, access, first, i->bytes, &v);
-        v.from = mask && access->space == GLOBAL ? access->address[__builtin_ctz(mask)] + first : 0;
+        v.full = undefined;
+        for (int l = 0; l < LANES; l++)
+            v.bits[l] = all;
+        v.mask = undefined | sim_find_origins(w, access, first, i->bytes, &v);
+        v.from = v.mask && access->space == GLOBAL ? access->address[__builtin_ctz(v.mask)] + first : 0;
+        for (int l = 0; l < LANES; l++)
+            v.bits[l] |= v.bits[l] & sign ? ~all : 0;
         if (!is_sink(i, k))
-            sim_set_value(w, w->registers + i->elements[k], access->mask, mask, &v);
+            sim_set_value(w, w->registers + i->elements[k], access->mask, &v);
     }
 }
 
 void sim_note_inactive_sources(Warp *w, const Instr *i, uint32_t mask)
 {
-    const UndefinedValue origin = value_loaded_by(i, INACTIVE_LANE);
+    UndefinedValue origin = value_loaded_by(i, INACTIVE_LANE);
+    origin.mask = mask;
+    const Operand result = {.reg = i->statement->operands[0].reg};
     if (w->registers == w->current_split->frame->registers)
-        sim_set_value(w, w->registers + i->d, mask, mask, &origin);
+        sim_set_all_undefined(w, &result, mask, &origin);
 }
 
 // ---- Uses that affect the program
@@ -150,7 +156,7 @@ static uint32_t lanes_setting_bit_field(const Program *p, const UndefinedValue *
     const Address *from = &load->at, *to = &store->at;
     const bool same_address = load->kind == LOAD && load->count == 1 && store->count == 1 && load->bytes == store->bytes &&
                             from->base == to->base && from->offset == to->offset && from->space == to->space;
-    return v->partial && same_address && !is_set_between(load, store, to->base) ? v->partial : 0;
+    return ~v->full && same_address && !is_set_between(load, store, to->base) ? v->mask & ~v->full : 0;
 }
 
 // Removes from `lanes` the first lane and those with adjacent bytes; returns the number of their bytes.
@@ -208,7 +214,7 @@ static void propagate_global_store(Warp *w, const UndefinedValue *v, const Instr
 {
     const bool is_structure_copy = v->source != INACTIVE_LANE && sim_copies_member(w, v, i);
     const uint32_t computed = lanes & v->computed, structure_lanes = is_structure_copy ? lanes & ~computed : 0;
-    const uint32_t partial_lanes = v->partial & ~computed;
+    const uint32_t partial_lanes = ~v->full & ~computed;
     const size_t bytes = (size_t)i->bytes * i->count;
     uint32_t tracked = 0;
     for (uint32_t rest = v->source == INACTIVE_LANE ? 0 : lanes; rest; rest &= rest - 1)
@@ -230,35 +236,30 @@ static void propagate_global_store(Warp *w, const UndefinedValue *v, const Instr
         mark_undefined_elements(w, i, address, tracked & ~undefined);
 }
 
-// Sets the undefined bits of the stored part of a register, for lanes that also have defined bits. Returns the lanes with undefined
-// bits.
-static uint32_t find_stored_bits(const Instr *i, const UndefinedValue *held, UndefinedValue *stored)
+// Reduces an undefined register to the part of it that is stored.
+static void find_stored_bits(const Instr *i, UndefinedValue *v)
 {
-    const uint64_t all = i->bytes >= 8 ? ALL_BITS : (1ull << 8 * i->bytes) - 1;
-    uint32_t any = ALL_LANES;
-    stored->partial = 0;
-    for (uint32_t rest = held && i->count == 1 ? held->partial & held->mask : 0; rest; rest &= rest - 1) {
+    const uint64_t all = sim_low_ones(i->bytes);
+    v->full |= i->count == 1 ? 0 : ALL_LANES;
+    for (uint32_t rest = v->mask & ~v->full; rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest);
-        const uint64_t bits = stored->bits[l] = held->bits[l] & all;
-        any &= bits == 0 ? ~(1u << l) : ALL_LANES;
-        stored->partial |= bits != 0 && bits != all ? 1u << l : 0;
+        v->bits[l] &= all;
+        v->mask &= v->bits[l] == 0 ? ~(1u << l) : ALL_LANES;
+        v->full |= v->bits[l] == all ? 1u << l : 0;
     }
-    return any;
 }
 
 void sim_propagate_store(Warp *w, const Instr *i, uint32_t mask)
 {
     const Operand *value = &i->statement->operands[1];
     uint32_t lanes = 0, global = 0;
-    uint64_t bits[LANES];
     const UndefinedValue *held = sim_value_in(w, value, mask, &lanes);
-    if (held)
-        lanes &= ~lanes_setting_bit_field(w->current_split->frame->function->program, held, i);
-    UndefinedValue stored = held ? *held : (UndefinedValue){.mask = 0}, *const v = &stored;
-    v->bits = bits;
-    lanes &= find_stored_bits(i, held, v);
-    if (!lanes)
+    if (!held)
         return;
+    UndefinedValue stored = *held, *const v = &stored;
+    v->mask = lanes & ~lanes_setting_bit_field(w->current_split->frame->function->program, held, i);
+    find_stored_bits(i, v);
+    lanes = v->mask;
     const uint32_t undefined = i->count == 1 ? lanes : lanes & sim_lanes_fully_undefined(w, value, mask);
     uint64_t address[LANES];
     sim_find_addresses(w, i, address);
@@ -272,29 +273,27 @@ void sim_propagate_store(Warp *w, const Instr *i, uint32_t mask)
             continue;
         }
         sim_keep_origin(w, l, space, address[l], (size_t)i->bytes * i->count, v);
-        for (unsigned k = 0; v->partial >> l & 1 && k < i->bytes; k++)
+        for (unsigned k = 0; !(v->full >> l & 1) && k < i->bytes; k++)
             if (v->bits[l] >> 8 * k & 255)
                 sim_mark_unwritten(w, l, space, address[l] + k, 1);
-        if (undefined & ~v->partial & 1u << l)
+        if (undefined & v->full & 1u << l)
             sim_mark_unwritten(w, l, space, address[l], (size_t)i->bytes * i->count);
     }
     if (global)
         propagate_global_store(w, v, i, address, global, global & undefined);
 }
 
-void sim_check_undefined_uses(Warp *w, const Instr *i)
+void sim_check_undefined_uses(Warp *w, const Instr *i, uint32_t mask)
 {
     const Statement *s = i->statement;
-    uint32_t mask = w->current_split->mask;
+    const uint32_t all = w->current_split->mask;
     if (!s)
         return;
     sim_end_undefined_branches(w, i);
-    const UndefinedValue *guard = sim_value_of(w, s->guard, mask);
-    if (guard && !sim_begin_undefined_branch(w, i, guard->mask & mask, guard))
-        report(w, guard, i, __builtin_ctz(guard->mask & mask),
+    const UndefinedValue *guard = sim_value_of(w, s->guard, all);
+    if (guard && !sim_begin_undefined_branch(w, i, guard->mask & all, guard))
+        report(w, guard, i, __builtin_ctz(guard->mask & all),
                i->control == BRANCH ? "decides a branch" : "is the predicate of an instruction");
-    if (s->guard)
-        mask &= *(const uint32_t *)(w->registers + s->guard->slot) ^ (s->guard_negated ? ALL_LANES : 0);
     for (int k = 0; k < s->count && mask; k++)
         if (s->operands[k].is_address)
             report_use(w, &s->operands[k], i, mask, "is used as an address");

@@ -12,10 +12,18 @@ void sim_note_loaded(Warp *w, const Instr *i, const Access *access);
 void sim_note_inactive_sources(Warp *w, const Instr *i, uint32_t mask);
 // An atomic operation reads unwritten bytes.
 void sim_report_uninitialised(Warp *w, const Instr *i, const Access *access);
-// Called only for a warp with undefined registers: before each instruction; after each plain instruction; before each shuffle.
-void sim_check_undefined_uses(Warp *w, const Instr *i);
+// Called only for a warp with undefined registers, with the lanes that execute the instruction: reports uses, before it; propagates undefined
+// values to its result, before it; propagates them through a store, after it.
+void sim_check_undefined_uses(Warp *w, const Instr *i, uint32_t mask);
 void sim_propagate_values(Warp *w, const Instr *i, uint32_t mask);
-void sim_propagate_shuffle(Warp *w, const Instr *i, uint32_t mask);
+void sim_propagate_store(Warp *w, const Instr *i, uint32_t mask);
+// The same for a warp-level operation whose lanes are at different instructions; `run` executes it for all of them.
+void sim_propagate_gathered(Warp *w, const Instr *i, uint32_t mask, Handler *run);
+// Copies an argument or result of a call: its addresses in two frames, for the first lane.
+void sim_propagate_call(Warp *w, const uint8_t *to, const uint8_t *from, size_t bytes, uint32_t mask);
+// The lanes whose predicate a barrier combines, and that are undefined; and the barrier's result for a split.
+uint32_t sim_note_barrier_operand(Warp *w, const Instr *i, uint32_t mask);
+void sim_set_barrier_result(Warp *w, const WarpSplit *p, const Instr *i, bool is_defined);
 void sim_clear_values(Warp *w); // value_table.c: forgets all undefined values of the warp
 
 // ---- undefined_copies.c: undefined values in global memory

@@ -19,6 +19,7 @@ typedef struct Barrier {
     uint32_t expected;           // number of threads, a multiple of the warp size
     bool has_count;              // the instruction gives a thread count, which may be less than the whole block
     uint32_t count, true_count;  // lanes that have arrived; those of them with a true predicate
+    uint32_t undefined_count, undefined_true_count; // lanes whose predicate is undefined; those of them in which it is true
 } Barrier;
 
 enum { CANNOT_RUN = 77 }; // exit status of the program if a kernel needs something that the simulator does not support

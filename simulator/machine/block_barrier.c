@@ -35,7 +35,10 @@ void sim_execute_barrier(Warp *w, WarpSplit *p, const Instr *i)
                   number, expected, b->expected);
     if (i->op >= BAR_POPC) {
         const uint32_t values = *(uint32_t *)(w->registers + i->c) ^ (i->flags & COMBINE_NEGATED ? ALL_LANES : 0);
+        const uint32_t undefined = w->undefined_count ? sim_observer.undefined_operand_of_barrier(w, i, p->mask) : 0;
         b->true_count += (uint32_t)__builtin_popcount(values & p->mask);
+        b->undefined_count += (uint32_t)__builtin_popcount(undefined);
+        b->undefined_true_count += (uint32_t)__builtin_popcount(values & undefined);
     }
     b->expected = expected;
     b->has_count |= requested != 0;
@@ -70,19 +73,27 @@ static bool is_complete(const Block *b, const Barrier *barrier)
     return threads >= barrier->expected;
 }
 
-static void write_result(WarpSplit *p, const Barrier *barrier)
+// The result of a barrier that combines predicates, of which `true_count` are true.
+static uint32_t reduce(const Instr *i, const Barrier *barrier, uint32_t true_count)
+{
+    return i->op == BAR_POPC ? true_count : i->op == BAR_AND ? true_count == barrier->count : true_count > 0;
+}
+
+static void write_result(Warp *w, const WarpSplit *p, const Barrier *barrier)
 {
     const Instr *i = &p->frame->function->program->code[p->pc - 1];
     if (i->op < BAR_POPC)
         return;
     uint32_t *d = (uint32_t *)(p->frame->registers + i->d);
-    if (i->op == BAR_POPC) {
-        for (uint32_t rest = p->mask; rest; rest &= rest - 1)
-            d[__builtin_ctz(rest)] = barrier->true_count;
-        return;
-    }
-    const bool result = i->op == BAR_AND ? barrier->true_count == barrier->count : barrier->true_count > 0;
-    *d = (*d & ~p->mask) | (result ? p->mask : 0);
+    const uint32_t result = reduce(i, barrier, barrier->true_count);
+    for (uint32_t rest = i->op == BAR_POPC ? p->mask : 0; rest; rest &= rest - 1)
+        d[__builtin_ctz(rest)] = result;
+    if (i->op != BAR_POPC)
+        *d = (*d & ~p->mask) | (result ? p->mask : 0);
+    const uint32_t least = barrier->true_count - barrier->undefined_true_count;
+    const bool is_defined = reduce(i, barrier, least) == reduce(i, barrier, least + barrier->undefined_count);
+    if (!is_defined || w->undefined_count)
+        sim_observer.end_barrier_reduction(w, p, i, is_defined);
 }
 
 void sim_check_barrier(Block *b, int number)
@@ -93,7 +104,7 @@ void sim_check_barrier(Block *b, int number)
     for (int n = 0; n < b->warp_count; n++)
         for (WarpSplit *p = b->warps[n].splits; p; p = p->next)
             if (p->state == WAITS_AT_BARRIER && p->barrier == number) {
-                write_result(p, barrier);
+                write_result(&b->warps[n], p, barrier);
                 p->state = RUNNABLE;
                 if (is_block_checked(b) && barrier->has_count)
                     sim_observer.acquire(&b->warps[n], p->mask, sim_named_barrier_key(number));

@@ -72,7 +72,7 @@ static void copy_operands(GatheredOperands *g, const WarpSplit *p, uint32_t mask
 }
 
 // Executes operation i for lanes at different instructions, whose operands are in different registers.
-static void execute_gathered(Warp *w, const Instr *i, uint32_t mask)
+static void run_gathered(Warp *w, const Instr *i, uint32_t mask)
 {
     GatheredOperands g;
     memset(&g, 0, sizeof g);
@@ -97,8 +97,8 @@ static void execute_gathered(Warp *w, const Instr *i, uint32_t mask)
 static void execute(Warp *w, const Instr *i, uint32_t mask)
 {
     if (i->control == CONVERGE) {
-        if (w->undefined_count && i->kind == SHUFFLE)
-            sim_observer.shuffle(w, i, mask);
+        if (w->undefined_count)
+            sim_observer.begin_warp_operation(w, i, mask, NULL);
         i->run(w, i, mask);
     } else if (is_block_checked(w->block))
         sim_observer.warp_barrier(w, mask);
@@ -113,9 +113,11 @@ void sim_execute_if_converged(Warp *w, WarpSplit *p)
         if (members & ~arrived)
             continue;
         w->registers = p->frame->registers;
-        if (i->control == CONVERGE && arrived & ~p->mask)
-            execute_gathered(w, i, arrived);
-        else
+        if (i->control == CONVERGE && arrived & ~p->mask) {
+            if (w->undefined_count)
+                sim_observer.begin_warp_operation(w, i, arrived, run_gathered);
+            run_gathered(w, i, arrived);
+        } else
             execute(w, i, arrived);
         for (WarpSplit *q = w->splits; q; q = q->next)
             if (q->state == WAITS_FOR_LANES)

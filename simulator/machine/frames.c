@@ -170,18 +170,21 @@ static const Function *callee_of(Warp *w, const Instr *i, uint32_t mask, uint32_
               (unsigned long long)target);
 }
 
-static void copy_arguments(WarpSplit *p, const Frame *from, const Frame *to, const uint32_t *offsets, int count,
+static void copy_arguments(Warp *w, const WarpSplit *p, const Frame *from, const Frame *to, const uint32_t *offsets, int count,
                            const Variable *formal, bool into_callee)
 {
     const size_t from_bytes = from->function->param_bytes, to_bytes = to->function->param_bytes;
-    for (int k = 0; k < count && formal; k++, formal = formal->next)
+    for (int k = 0; k < count && formal; k++, formal = formal->next) {
+        const size_t source = into_callee ? offsets[k] : formal->address, target = into_callee ? formal->address : offsets[k];
+        if (source + formal->bytes > from_bytes || target + formal->bytes > to_bytes)
+            continue;
         for (uint32_t rest = p->mask; rest; rest &= rest - 1) {
             const size_t l = (size_t)__builtin_ctz(rest);
-            const size_t source = into_callee ? offsets[k] : formal->address,
-                         target = into_callee ? formal->address : offsets[k];
-            if (source + formal->bytes <= from_bytes && target + formal->bytes <= to_bytes)
-                memcpy(to->params + l * to_bytes + target, from->params + l * from_bytes + source, formal->bytes);
+            memcpy(to->params + l * to_bytes + target, from->params + l * from_bytes + source, formal->bytes);
         }
+        if (w->undefined_count)
+            sim_observer.copy_argument(w, to->params + target, from->params + source, formal->bytes, p->mask);
+    }
 }
 
 void sim_call(Warp *w, WarpSplit *p, const Instr *i)
@@ -206,7 +209,7 @@ void sim_call(Warp *w, WarpSplit *p, const Instr *i)
     sim_extend_local(w->block, f->local_end);
     for (int k = 0; k < callee->program->slot_count; k++)
         fill_slot(w, f, &callee->program->slots[k]);
-    copy_arguments(p, p->frame, f, i->call->arguments, i->call->argument_count, callee->params, true);
+    copy_arguments(w, p, p->frame, f, i->call->arguments, i->call->argument_count, callee->params, true);
     p->frame = f;
     p->pc = 0;
 }
@@ -214,7 +217,7 @@ void sim_call(Warp *w, WarpSplit *p, const Instr *i)
 void sim_return_to_caller(Warp *w, WarpSplit *p)
 {
     Frame *f = p->frame;
-    copy_arguments(p, f, f->caller, f->call->call->results, f->call->call->result_count, f->function->returned, false);
+    copy_arguments(w, p, f, f->caller, f->call->call->results, f->call->call->result_count, f->function->returned, false);
     p->frame = f->caller;
     p->pc = (uint32_t)(f->call - f->caller->function->program->code) + 1;
     if (p->loop_frame == f)

@@ -80,9 +80,17 @@ typedef struct Observer {
     void (*access_in_nested_grid)(Warp *w, const Instr *i, const Access *access, uint32_t mask);
     // A load has read uninitialised bytes, or the warp has undefined registers (w->undefined_count).
     void (*load)(Warp *w, const Instr *i, const Access *access);
-    void (*begin_instruction)(Warp *w, const Instr *i); // the warp has undefined registers
-    void (*end_instruction)(Warp *w, const Instr *i, uint32_t mask); // it had undefined registers before this plain instruction
-    void (*shuffle)(Warp *w, const Instr *i, uint32_t mask); // before a shuffle by a warp with undefined registers
+    // A warp with undefined registers: these lanes are about to execute an instruction; a warp-level operation that all of them have
+    // reached, at different instructions if `gathered` is not NULL, which executes it; have executed a store.
+    void (*begin_instruction)(Warp *w, const Instr *i, uint32_t mask);
+    void (*begin_warp_operation)(Warp *w, const Instr *i, uint32_t mask, Handler *gathered);
+    void (*end_store)(Warp *w, const Instr *i, uint32_t mask);
+    // The same warp calls a function or returns from it: an argument or result, at its addresses in the frames of the first lane.
+    void (*copy_argument)(Warp *w, const uint8_t *to, const uint8_t *from, size_t bytes, uint32_t mask);
+    // The same warp arrives at a barrier that combines predicates: returns the lanes whose predicate is undefined.
+    uint32_t (*undefined_operand_of_barrier)(Warp *w, const Instr *i, uint32_t mask);
+    // Such a barrier has set its result in the split's lanes; is_defined: undefined predicates do not decide it.
+    void (*end_barrier_reduction)(Warp *w, const WarpSplit *p, const Instr *i, bool is_defined);
     void (*clear_warp)(Warp *w); // a warp with `values` starts another block
     void (*end_program)(int status); // the program is about to end with this status, in the middle of a launch; may exit with another one
 } Observer;

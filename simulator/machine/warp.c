@@ -248,12 +248,12 @@ static InstructionRun run_observed(Warp *w, WarpSplit *p, uint32_t reconvergence
     if (w->block->traced)
         sim_trace_instruction(w, p);
     if (tracks_undefined)
-        sim_observer.begin_instruction(w, i);
+        sim_observer.begin_instruction(w, i, mask);
     const InstructionRun s = run_until_stop(w, p, reconvergence_pc, 1);
     if (w->block->traced && !s.stop)
         sim_trace_values(w, i, mask);
-    if (tracks_undefined && mask != 0 && i->control == PLAIN)
-        sim_observer.end_instruction(w, i, mask);
+    if (tracks_undefined && mask != 0 && i->kind == STORE)
+        sim_observer.end_store(w, i, mask);
     return s;
 }
 

@@ -661,6 +661,79 @@ static void run_beside()
     finish_and_free(in, words);
 }
 
+// ---- Lanes and threads combine values, some of which were never written
+
+enum Combination { ANY, ALL, BALLOT, MATCH_ANY, MATCH_ALL, REDUCE_ADD, REDUCE_OR, BLOCK_OR, BLOCK_AND, BLOCK_COUNT };
+
+template <Combination combination> __device__ int combined(int value, unsigned lanes)
+{
+    switch (combination) {
+    case ANY: return __any_sync(lanes, value > 0);
+    case ALL: return __all_sync(lanes, value > 0);
+    case BALLOT: return __ballot_sync(lanes, value > 0);
+    case MATCH_ANY: return __match_any_sync(lanes, value) != 1u << threadIdx.x;
+    case MATCH_ALL: {
+        int all;
+        return __match_all_sync(lanes, value, &all) && all;
+    }
+    case REDUCE_ADD: return __reduce_add_sync(lanes, value);
+    case REDUCE_OR: return __reduce_or_sync(lanes, (unsigned)value);
+    case BLOCK_OR: return __syncthreads_or(value > 0);
+    case BLOCK_AND: return __syncthreads_and(value > 0);
+    default: return __syncthreads_count(value > 0);
+    }
+}
+
+// The first `set` words are written; `decides`: a thread has a value that decides the result.
+template <Combination combination> __global__ void combine(const int *words, int set, bool decides, int *out)
+{
+    const int i = threadIdx.x;
+    const bool of_lanes = combination < BLOCK_OR;
+    const unsigned lanes = of_lanes && set < WARP ? (1u << set) - 1 : 0xffffffff;
+    int value = words[i];
+    if (decides && i == 3)
+        value = combination == REDUCE_OR ? -1 : combination == MATCH_ALL ? 5 : combination == ANY || combination == BLOCK_OR;
+    if (of_lanes && !(lanes >> i & 1))
+        return;
+    if (combined<combination>(value, lanes) != 0)
+        out[i] = 1;
+}
+
+template <Combination combination, int count, bool decides> static void run_combined()
+{
+    int *words = unwritten<int>(WARP), *out = zeros<int>(WARP);
+    CUDA(cudaMemset(words, combination == ALL || combination == BLOCK_AND, 16 * sizeof *words));
+    combine<combination><<<1, WARP>>>(words, count, decides, out);
+    finish_and_free(words, out);
+}
+
+// ---- A lock in shared memory, for which the lanes of a warp spin
+
+template <bool initialised> __global__ void count_with_lock(int *count)
+{
+    __shared__ int lock;
+    if (initialised && threadIdx.x == 0)
+        lock = 0;
+    __syncthreads();
+    for (int turn = 0; turn < WARP; turn++)
+        if (turn == threadIdx.x) {
+            while (atomicCAS(&lock, 0, 1) != 0)
+                continue;
+            __threadfence_block();
+            *count += 1;
+            __threadfence_block();
+            atomicExch(&lock, 0);
+        }
+}
+
+template <bool initialised> static void run_lock()
+{
+    int *count = zeros<int>(1);
+    count_with_lock<initialised><<<1, WARP>>>(count);
+    cudaDeviceSynchronize(); // without the initialisation, the kernel may never end
+    cudaFree(count);
+}
+
 int main(int argc, char **argv)
 {
     static const Case cases[] = {
@@ -697,6 +770,27 @@ int main(int argc, char **argv)
         {"array-one-more", run_one_more},
         {"numbers", run_numbers},
         {"tile", run_tile},
+        {"any-uninitialised", run_combined<ANY, WARP, false>},
+        {"any-decided", run_combined<ANY, WARP, true>},
+        {"all-uninitialised", run_combined<ALL, WARP, false>},
+        {"all-decided", run_combined<ALL, WARP, true>},
+        {"ballot-uninitialised", run_combined<BALLOT, WARP, false>},
+        {"ballot-of-written", run_combined<BALLOT, 16, false>},
+        {"match-any-uninitialised", run_combined<MATCH_ANY, WARP, false>},
+        {"match-any-of-written", run_combined<MATCH_ANY, 16, false>},
+        {"match-all-uninitialised", run_combined<MATCH_ALL, WARP, false>},
+        {"match-all-decided", run_combined<MATCH_ALL, WARP, true>},
+        {"lane-sum-uninitialised", run_combined<REDUCE_ADD, WARP, false>},
+        {"lane-sum-of-written", run_combined<REDUCE_ADD, 16, false>},
+        {"lane-or-uninitialised", run_combined<REDUCE_OR, WARP, false>},
+        {"lane-or-decided", run_combined<REDUCE_OR, WARP, true>},
+        {"block-or-uninitialised", run_combined<BLOCK_OR, WARP, false>},
+        {"block-or-decided", run_combined<BLOCK_OR, WARP, true>},
+        {"block-and-uninitialised", run_combined<BLOCK_AND, WARP, false>},
+        {"block-and-decided", run_combined<BLOCK_AND, WARP, true>},
+        {"block-count-uninitialised", run_combined<BLOCK_COUNT, WARP, false>},
+        {"lock-initialised", run_lock<true>},
+        {"lock-uninitialised", run_lock<false>},
     };
     return run_case(argc, argv, cases);
 }
