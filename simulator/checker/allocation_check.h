@@ -12,7 +12,7 @@ typedef struct AllocationCheck {
                                        // allocated before `lines`
     atomic_bool has_overflow_lines;    // some lines have a ShadowOverflow
     atomic_uint last_write_generation; // LaunchClocks.generation of the last kernel that wrote to it
-    uint8_t *undefined_bytes[2];       // undefined_copies.c: by ReportRule, one bit for each byte; or NULL
+    uint32_t *undefined_bytes;         // undefined_copies.c: a number for each byte; or NULL
     struct Uses *uses;                 // memory_uses.c: accesses by host and device; or NULL
     struct Shadow *shadow;             // dynamic_parallelism.c; or NULL
 } AllocationCheck;

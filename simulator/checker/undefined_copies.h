@@ -20,11 +20,10 @@ typedef enum ReportRule { // when undefined bytes that reach the host are report
 } ReportRule;
 
 // Notes that a store has put an undefined value, loaded by `load` or computed from it, into these bytes of an allocation. Returns false
-// for the first store with this load, store and rule: then call sim_add_undefined_copy. Call it after sim_wait_for_earlier_blocks.
+// for the first store with this load, store and rule: then call sim_add_undefined_copy, and this again. Call it after
+// sim_wait_for_earlier_blocks.
 bool sim_note_undefined_copy(const Instr *load, const Instr *store, uint64_t address, size_t bytes, ReportRule rule);
-void sim_add_undefined_copy(const Instr *load, const Instr *store, uint64_t address, ReportRule rule, const DeferredFinding *report);
-// Drops the notes on these bytes, because a store has put an undefined value there that must not be reported.
-void sim_forget_undefined_copy(uint64_t address, size_t bytes);
+void sim_add_undefined_copy(const Instr *load, const Instr *store, ReportRule rule, const DeferredFinding *report);
 // True if an undefined value was stored at this address; sets its report.
 bool sim_find_undefined_copy(uint64_t address, DeferredFinding *report);
 // The allocation is freed.

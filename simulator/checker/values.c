@@ -21,24 +21,24 @@ static UndefinedValue value_loaded_by(const Instr *i, uint8_t source)
     return (UndefinedValue){.read = i, .load = i, .source = source};
 }
 
-// The lanes all of whose bytes are uninitialised. If only a part of the bytes is, it counts as a gap in a structure.
-static uint32_t uninitialised_lanes(const Access *access)
+// The lanes in which `bytes` bytes, from byte `first` of the access, are uninitialised. If only a part of them is, it counts as a gap in a
+// structure.
+static uint32_t uninitialised_lanes(const Access *access, unsigned first, unsigned bytes)
 {
-    const uint32_t all = access->bytes >= 32 ? ALL_LANES : (1u << access->bytes) - 1;
+    const uint32_t all = (uint32_t)((1ull << bytes) - 1);
     uint32_t lanes = 0;
     for (uint32_t rest = access->has_unwritten ? access->mask : 0; rest; rest &= rest - 1)
-        lanes |= access->unwritten[__builtin_ctz(rest)] == all ? rest & -rest : 0;
+        lanes |= (access->unwritten[__builtin_ctz(rest)] >> first & all) == all ? rest & -rest : 0;
     return lanes;
 }
 
 void sim_note_loaded(Warp *w, const Instr *i, const Access *access)
 {
-    const uint32_t undefined = uninitialised_lanes(access);
     const uint64_t all = sim_low_ones(i->bytes), sign = i->flags & SIGNED_VALUE && i->bytes < i->register_bytes ? all ^ all >> 1 : 0;
     for (int k = 0; k < i->count; k++) {
         const unsigned first = (unsigned)(k * i->bytes);
         UndefinedValue v = value_loaded_by(i, (uint8_t)access->space);
-        v.full = undefined;
+        const uint32_t undefined = v.full = uninitialised_lanes(access, first, i->bytes);
         for (int l = 0; l < LANES; l++)
             v.bits[l] = all;
         v.mask = undefined | sim_find_origins(w, access, first, i->bytes, &v);
@@ -99,20 +99,10 @@ static void report(Warp *w, const UndefinedValue *v, const Instr *i, int lane, c
     sim_add_keyed_finding(&key, r.kind, r.title, r.locations, r.count, r.hint, NULL);
 }
 
-static void record_stored(Warp *w, const UndefinedValue *v, const Instr *i, int lane, uint64_t address, size_t bytes, ReportRule rule)
-{
-    sim_wait_for_earlier_blocks(w->block);
-    if (sim_note_undefined_copy(v->read, i, address, bytes, rule))
-        return;
-    const DeferredFinding r = report_of(w, v, i, lane, "is stored in global memory and copied to the host");
-    sim_add_undefined_copy(v->read, i, address, rule, &r);
-    sim_note_undefined_copy(v->read, i, address, bytes, rule);
-}
-
 void sim_report_uninitialised(Warp *w, const Instr *i, const Access *access)
 {
     UndefinedValue v = value_loaded_by(i, (uint8_t)access->space);
-    const uint32_t lanes = uninitialised_lanes(access);
+    const uint32_t lanes = uninitialised_lanes(access, 0, (unsigned)access->bytes);
     if (!lanes)
         return;
     v.from = access->space == GLOBAL ? access->address[__builtin_ctz(lanes)] : 0;
@@ -169,118 +159,98 @@ static size_t pop_adjacent(const uint64_t *address, size_t bytes, uint32_t *lane
     return length;
 }
 
-// Marks `bytes` bytes, at each lane's address, as unwritten again.
-static void mark_undefined(Warp *w, const UndefinedValue *v, const Instr *i, const uint64_t *address, size_t bytes, uint32_t lanes, ReportRule rule)
+// Marks bytes of global memory as unwritten again: an undefined value was stored there.
+static void mark_undefined(Warp *w, const UndefinedValue *v, const Instr *i, int lane, uint64_t address, size_t bytes, ReportRule rule)
 {
-    while (lanes) {
-        const int first = __builtin_ctz(lanes);
-        const size_t length = pop_adjacent(address, bytes, &lanes);
-        if (rule != REPORT_NEVER)
-            record_stored(w, v, i, first, address[first], length, rule);
-        else
-            sim_forget_undefined_copy(address[first], length);
-        sim_mark_unwritten(w, first, GLOBAL, address[first], length);
+    sim_wait_for_earlier_blocks(w->block);
+    if (!sim_note_undefined_copy(v->read, i, address, bytes, rule)) {
+        const DeferredFinding r = report_of(w, v, i, lane, "is stored in global memory and copied to the host");
+        sim_add_undefined_copy(v->read, i, rule, &r);
+        sim_note_undefined_copy(v->read, i, address, bytes, rule);
     }
+    sim_mark_unwritten(w, lane, GLOBAL, address, bytes);
 }
 
-// Marks those bytes of partially undefined lanes as unwritten again that have no defined bit.
-static void mark_undefined_bytes(Warp *w, const UndefinedValue *v, const Instr *i, const uint64_t *address, uint32_t lanes)
+// Undefined values are stored in global memory. A partly undefined copy leaves only its wholly undefined bytes unwritten. The store itself
+// is reported if initialisation is not tracked at its address, or if the value came from an inactive lane.
+static void propagate_global_store(Warp *w, const UndefinedValue *v, const Instr *i, const uint64_t *address, uint32_t lanes)
 {
-    for (uint32_t rest = i->count == 1 ? lanes : 0; rest; rest &= rest - 1) {
-        const int l = __builtin_ctz(rest);
-        for (unsigned k = 0; k < i->bytes; k++)
-            if ((v->bits[l] >> 8 * k & 255) == 255)
-                sim_mark_unwritten(w, l, GLOBAL, address[l] + k, 1);
-    }
-}
-
-// Marks the undefined elements of a vector that also has defined elements as unwritten again.
-static void mark_undefined_elements(Warp *w, const Instr *i, const uint64_t *address, uint32_t lanes)
-{
-    const Operand *vector = &i->statement->operands[1];
-    for (int k = 0; k < vector->count && lanes; k++) {
-        const UndefinedValue *v = sim_value_of(w, vector->elements[k].reg, lanes);
-        uint64_t element_address[LANES];
-        for (int l = 0; l < LANES; l++)
-            element_address[l] = address[l] + (size_t)k * i->bytes;
-        if (v)
-            mark_undefined(w, v, i, element_address, i->bytes, v->mask & v->computed & lanes, REPORT_ANY);
-    }
-}
-
-// An undefined value is stored in global memory. `undefined`: lanes all of whose bytes are undefined; these bytes become unwritten. The
-// store itself is reported if initialisation is not tracked at its address, or if the value came from an inactive lane.
-static void propagate_global_store(Warp *w, const UndefinedValue *v, const Instr *i, const uint64_t *address, uint32_t lanes, uint32_t undefined)
-{
-    const bool is_structure_copy = v->source != INACTIVE_LANE && sim_copies_member(w, v, i);
-    const uint32_t computed = lanes & v->computed, structure_lanes = is_structure_copy ? lanes & ~computed : 0;
-    const uint32_t partial_lanes = ~v->full & ~computed;
-    const size_t bytes = (size_t)i->bytes * i->count;
+    const bool in_structure = v->source != INACTIVE_LANE && sim_copies_member(w, v, i), is_strong = i->semantics != WEAK; // others may poll it
+    const ReportRule of_computed = in_structure && !is_strong ? REPORT_LONG_RUNS : REPORT_ANY,
+                     of_copied = in_structure ? REPORT_NEVER : is_strong ? REPORT_ANY : REPORT_LONG_RUNS;
+    const uint32_t whole = is_strong ? ALL_LANES : v->full | v->computed;
     uint32_t tracked = 0;
     for (uint32_t rest = v->source == INACTIVE_LANE ? 0 : lanes; rest; rest &= rest - 1)
         tracked |= sim_address_starts_uninitialised(address[__builtin_ctz(rest)]) ? rest & -rest : 0;
-    if (lanes & ~tracked & ~structure_lanes) {
-        report(w, v, i, __builtin_ctz(lanes & ~tracked & ~structure_lanes), "is stored in global memory");
+    const uint32_t reported = lanes & ~tracked & (in_structure ? v->computed : ALL_LANES);
+    if (reported) {
+        report(w, v, i, __builtin_ctz(reported), "is stored in global memory");
         return;
     }
-    undefined &= tracked;
-    if (i->semantics != WEAK) { // other threads may poll the word
-        mark_undefined(w, v, i, address, bytes, undefined & structure_lanes, REPORT_NEVER);
-        mark_undefined(w, v, i, address, bytes, undefined & ~structure_lanes, REPORT_ANY);
-        return;
+    lanes &= tracked;
+    while (lanes & whole) {
+        const int first = __builtin_ctz(lanes & whole);
+        uint32_t same = lanes & whole & (v->computed >> first & 1 ? v->computed : ~v->computed), rest = same;
+        const size_t length = pop_adjacent(address, i->bytes, &rest);
+        mark_undefined(w, v, i, first, address[first], length, v->computed >> first & 1 ? of_computed : of_copied);
+        lanes &= ~(same & ~rest);
     }
-    mark_undefined(w, v, i, address, bytes, undefined & computed, is_structure_copy ? REPORT_LONG_RUNS : REPORT_ANY);
-    mark_undefined(w, v, i, address, bytes, undefined & ~computed & ~partial_lanes, is_structure_copy ? REPORT_NEVER : REPORT_LONG_RUNS);
-    mark_undefined_bytes(w, v, i, address, undefined & partial_lanes);
-    if (i->count > 1 && !is_structure_copy)
-        mark_undefined_elements(w, i, address, tracked & ~undefined);
+    for (uint32_t rest = lanes; rest; rest &= rest - 1)
+        for (unsigned k = 0; k < i->bytes && k < sizeof *v->bits; k++)
+            if ((v->bits[__builtin_ctz(rest)] >> 8 * k & 255) == 255)
+                sim_mark_unwritten(w, __builtin_ctz(rest), GLOBAL, address[__builtin_ctz(rest)] + k, 1);
+}
+
+// An undefined value is stored in shared or local memory.
+static void propagate_own_store(Warp *w, const UndefinedValue *v, const Instr *i, int lane, Space space, uint64_t address)
+{
+    sim_keep_origin(w, lane, space, address, i->bytes, v);
+    if (v->full >> lane & 1)
+        sim_mark_unwritten(w, lane, space, address, i->bytes);
+    for (unsigned k = 0; !(v->full >> lane & 1) && k < i->bytes && k < sizeof *v->bits; k++)
+        if (v->bits[lane] >> 8 * k & 255)
+            sim_mark_unwritten(w, lane, space, address + k, 1);
 }
 
 // Reduces an undefined register to the part of it that is stored.
-static void find_stored_bits(const Instr *i, UndefinedValue *v)
+static UndefinedValue stored_part(const Instr *i, const UndefinedValue *held, uint32_t mask)
 {
-    const uint64_t all = sim_low_ones(i->bytes);
-    v->full |= i->count == 1 ? 0 : ALL_LANES;
-    for (uint32_t rest = v->mask & ~v->full; rest; rest &= rest - 1) {
+    UndefinedValue v = *held;
+    v.mask &= mask;
+    v.full = 0;
+    for (uint32_t rest = v.mask; rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest);
-        v->bits[l] &= all;
-        v->mask &= v->bits[l] == 0 ? ~(1u << l) : ALL_LANES;
-        v->full |= v->bits[l] == all ? 1u << l : 0;
+        v.bits[l] &= sim_low_ones(i->bytes);
+        v.mask &= v.bits[l] == 0 ? ~(1u << l) : ALL_LANES;
+        v.full |= (uint32_t)(v.bits[l] == sim_low_ones(i->bytes)) << l;
     }
+    return v;
 }
 
 void sim_propagate_store(Warp *w, const Instr *i, uint32_t mask)
 {
-    const Operand *value = &i->statement->operands[1];
-    uint32_t lanes = 0, global = 0;
-    const UndefinedValue *held = sim_value_in(w, value, mask, &lanes);
-    if (!held)
-        return;
-    UndefinedValue stored = *held, *const v = &stored;
-    v->mask = lanes & ~lanes_setting_bit_field(w->current_split->frame->function->program, held, i);
-    find_stored_bits(i, v);
-    lanes = v->mask;
-    const uint32_t undefined = i->count == 1 ? lanes : lanes & sim_lanes_fully_undefined(w, value, mask);
+    const Operand *o = &i->statement->operands[1];
     uint64_t address[LANES];
     sim_find_addresses(w, i, address);
-    for (uint32_t rest = lanes; rest; rest &= rest - 1) {
-        const int l = __builtin_ctz(rest);
-        const Space space = i->at.space == GENERIC ? sim_space_at(address[l]) : (Space)i->at.space;
-        if (i->at.space == GENERIC)
-            address[l] = sim_offset_of_generic(address[l]);
-        if (space != SHARED && space != LOCAL) {
-            global |= is_argument(address[l]) ? 0 : 1u << l;
-            continue;
+    for (int k = 0; k < i->count; k++) {
+        const UndefinedValue *held = sim_value_of(w, (o->count ? &o->elements[k] : o)->reg, mask);
+        const UndefinedValue v = held ? stored_part(i, held, mask & ~lanes_setting_bit_field(w->current_split->frame->function->program, held, i))
+                                      : (UndefinedValue){.mask = 0};
+        uint64_t to[LANES];
+        uint32_t global = 0;
+        for (uint32_t rest = v.mask; rest; rest &= rest - 1) {
+            const int l = __builtin_ctz(rest);
+            const uint64_t at = address[l] + (size_t)k * i->bytes;
+            const Space space = i->at.space == GENERIC ? sim_space_at(at) : (Space)i->at.space;
+            to[l] = i->at.space == GENERIC ? sim_offset_of_generic(at) : at;
+            if (space == SHARED || space == LOCAL)
+                propagate_own_store(w, &v, i, l, space, to[l]);
+            else
+                global |= is_argument(to[l]) ? 0 : 1u << l;
         }
-        sim_keep_origin(w, l, space, address[l], (size_t)i->bytes * i->count, v);
-        for (unsigned k = 0; !(v->full >> l & 1) && k < i->bytes; k++)
-            if (v->bits[l] >> 8 * k & 255)
-                sim_mark_unwritten(w, l, space, address[l] + k, 1);
-        if (undefined & v->full & 1u << l)
-            sim_mark_unwritten(w, l, space, address[l], (size_t)i->bytes * i->count);
+        if (global)
+            propagate_global_store(w, &v, i, to, global);
     }
-    if (global)
-        propagate_global_store(w, v, i, address, global, global & undefined);
 }
 
 void sim_check_undefined_uses(Warp *w, const Instr *i, uint32_t mask)

@@ -43,7 +43,8 @@ def test_a_wrong_parity_is_not_a_missing_barrier(program, tmp_path):
 def test_the_instances_of_a_template_share_a_finding(program, tmp_path):
     """Broken: one line causes a finding for each instance of its template, or for each launch; or an effect is listed before its cause."""
     result, found = findings(program, tmp_path, "templates", SIM_STRICT="1")
-    assert sorted((one["kind"], one["count"] > 1) for one in found) == [("race-global", True), ("race-shared", True), ("uninitialised", True)]
+    # The last launch overwrites the uninitialised values of the others before the host reads them.
+    assert sorted((one["kind"], one["count"] > 1) for one in found) == [("race-global", True), ("race-shared", True), ("uninitialised", False)]
     assert f"  = help: fix the data race in shared memory at line {line('values[threadIdx.x] = N')} first: " in result.stderr
     assert result.stderr.index("error: data race in shared memory") < result.stderr.index("error: uninitialised read")
     assert "occurrences; the first is shown" in result.stderr
