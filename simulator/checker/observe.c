@@ -73,7 +73,6 @@ static void free_block(Block *b)
 static void begin_block(Block *b)
 {
     b->check->origins = NULL;
-    b->check->barrier_operand = NULL;
     sim_start_block_clocks(b);
     sim_start_generic_writes(b);
     sim_start_cluster_accesses(b);

@@ -5,7 +5,7 @@
 #include "front/program.h"
 
 // True if a load and a store copy a part of a structure: a neighbouring part is copied, too, or both addresses advance by the copied size in
-// each iteration of a loop. False if the load is not in `p`.
-bool sim_copies_structure(const Program *p, const Instr *load, const Instr *store);
+// each iteration of a loop. If the load is in another function, only the stores count.
+bool sim_copies_structure(const Function *f, const Instr *load, const Instr *store);
 
 #endif

@@ -323,21 +323,39 @@ static uint32_t lanes_with_same_load(const Warp *w, const Operand *a, const Oper
 
 // ---- Arguments and results of functions: the key of an argument is its address in the frame of the first lane
 
+static const uint8_t *argument_at(const Warp *w, const Instr *i, int element)
+{
+    return w->current_split->frame->params + i->at.offset + (size_t)element * i->bytes;
+}
+
+static bool stores_argument(const Instr *i)
+{
+    return i->kind == OTHER_KIND && i->statement->count == 2 && sim_is_parameter(&i->statement->operands[0]);
+}
+
 // Returns whether the instruction loads or stores an argument.
 static bool propagate_argument(Warp *w, const Instr *i, uint32_t mask)
 {
-    const Statement *s = i->statement;
-    const bool is_access = i->kind == OTHER_KIND && s->count == 2, stores = is_access && sim_is_parameter(&s->operands[0]),
-               loads = is_access && sim_is_parameter(&s->operands[1]);
-    const Operand *o = &s->operands[stores];
+    const Operand *o = i->statement->operands;
+    const bool stores = stores_argument(i), loads = i->kind == OTHER_KIND && i->statement->count == 2 && sim_is_parameter(&o[1]);
     for (int k = 0; (loads || stores) && k < i->count; k++) {
-        const uint8_t *argument = w->current_split->frame->params + i->at.offset + (size_t)k * i->bytes;
-        const Register *reg = (o->count ? &o->elements[k] : o)->reg;
-        const uint8_t *slot = reg ? w->registers + reg->slot : NULL;
+        const Register *reg = (o[stores].count ? &o[stores].elements[k] : &o[stores])->reg;
+        const uint8_t *argument = argument_at(w, i, k), *slot = reg ? w->registers + reg->slot : NULL;
         if (reg || stores)
             sim_copy_value(w, loads ? slot : argument, loads ? argument : slot, mask, sim_low_ones(i->bytes));
     }
     return loads || stores;
+}
+
+void sim_set_result_undefined(Warp *w, const Instr *i, uint32_t mask, UndefinedValue *v)
+{
+    const Operand *o = &i->statement->operands[0];
+    if (!o->is_address)
+        sim_set_all_undefined(w, o, mask, v);
+    for (int l = 0; l < LANES; l++)
+        v->bits[l] = sim_low_ones(i->bytes);
+    for (int k = 0; stores_argument(i) && k < i->count; k++)
+        sim_set_value(w, argument_at(w, i, k), mask, v);
 }
 
 void sim_propagate_call(Warp *w, const uint8_t *to, const uint8_t *from, size_t bytes, uint32_t mask)

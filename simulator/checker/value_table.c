@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-enum { INITIAL_BITS = 8, MAX_ORIGIN_BITS = 16, WORD = 4, SLOTS_PER_VALUE = 4, CACHED_COPIES = 256, MAX_BRANCHES = 8 };
+enum { INITIAL_BITS = 8, WORD = 4, SLOTS_PER_VALUE = 4, CACHED_COPIES = 256 };
 
 typedef struct CachedCopy { // a result of sim_copies_structure
     const Instr *load, *store;
@@ -16,15 +16,14 @@ typedef struct CachedCopy { // a result of sim_copies_structure
 struct UndefinedRegisters {
     uint32_t count;       // elements of `values`
     uint32_t live_values; // values with a nonzero mask
-    UndefinedBranch branches[MAX_BRANCHES];
+    UndefinedBranch *branches; // a list
     UndefinedValue *values; // capacity_of() of them, or NULL
     uint32_t *index;        // slots with 1 + index of a value; 0: free. Linear probing
     int index_bits;         // log2 of the length of `index`, which has SLOTS_PER_VALUE slots for each value
     CachedCopy copies[CACHED_COPIES]; // indexed by a hash of the store
 };
 
-// A hash table by word, with linear probing: the origins of undefined values in shared and local memory. It is cleared when it is full at
-// its maximum size.
+// A hash table by word, with linear probing: the origins of undefined values in shared and local memory.
 struct Origins {
     uint32_t count;
     int bits; // log2 of the length of `slots`, of which at most half are used
@@ -51,11 +50,6 @@ static void grow_origins(Arena *arena, struct Origins *origins)
 {
     const struct Origins previous = *origins;
     const size_t length = previous.slots ? (size_t)1 << previous.bits : 0;
-    if (previous.bits == MAX_ORIGIN_BITS) {
-        memset(origins->slots, 0, length * sizeof *origins->slots);
-        origins->count = 0;
-        return;
-    }
     origins->bits = previous.slots ? previous.bits + 1 : INITIAL_BITS;
     origins->slots = sim_allocate(arena, sizeof *origins->slots << origins->bits);
     for (size_t k = 0; k < length; k++)
@@ -202,8 +196,8 @@ static UndefinedValue *find_or_add(Warp *w, const uint8_t *address)
 void sim_count_undefined(Warp *w)
 {
     w->undefined_count = w->undefined_registers->live_values;
-    for (int k = 0; k < MAX_BRANCHES; k++)
-        w->undefined_count += w->undefined_registers->branches[k].lanes != 0;
+    for (const UndefinedBranch *u = w->undefined_registers->branches; u; u = u->next)
+        w->undefined_count += u->lanes != 0;
 }
 
 void sim_set_value(Warp *w, const uint8_t *address, uint32_t changed, const UndefinedValue *value)
@@ -242,17 +236,17 @@ void sim_copy_value(Warp *w, const uint8_t *to, const uint8_t *from, uint32_t ma
     sim_set_value(w, to, mask, &copy);
 }
 
-UndefinedBranch *sim_new_undefined_branch(Warp *w)
+UndefinedBranch *sim_undefined_branches(const Warp *w)
 {
-    for (int k = 0; k < MAX_BRANCHES; k++)
-        if (w->undefined_registers->branches[k].lanes == 0)
-            return &w->undefined_registers->branches[k];
-    return NULL;
+    return w->undefined_registers->branches;
 }
 
-UndefinedBranch *sim_undefined_branch(const Warp *w, int k)
+UndefinedBranch *sim_add_undefined_branch(Warp *w, const Instr *branch)
 {
-    return k < MAX_BRANCHES ? &w->undefined_registers->branches[k] : NULL;
+    UndefinedBranch *u = sim_allocate(&w->block->arena, sizeof *u);
+    *u = (UndefinedBranch){.next = w->undefined_registers->branches, .branch = branch};
+    w->undefined_registers->branches = u;
+    return u;
 }
 
 void sim_clear_values(Warp *w)
@@ -261,14 +255,15 @@ void sim_clear_values(Warp *w)
     if (u->count > 0)
         memset(u->index, 0, sizeof *u->index << u->index_bits);
     w->undefined_count = u->live_values = u->count = 0;
-    memset(u->branches, 0, sizeof u->branches);
+    for (UndefinedBranch *branch = u->branches; branch; branch = branch->next)
+        branch->lanes = 0;
 }
 
 bool sim_copies_member(const Warp *w, const UndefinedValue *v, const Instr *store)
 {
     CachedCopy *copy = &w->undefined_registers->copies[(uintptr_t)store / sizeof *store % CACHED_COPIES];
     if (copy->load != v->load || copy->store != store)
-        *copy = (CachedCopy){v->load, store, sim_copies_structure(w->current_split->frame->function->program, v->load, store)};
+        *copy = (CachedCopy){v->load, store, sim_copies_structure(w->current_split->frame->function, v->load, store)};
     return copy->copies_member;
 }
 

@@ -30,22 +30,18 @@ void sim_set_value(Warp *w, const uint8_t *address, uint32_t changed, const Unde
 // True if a store copies the value as a part of a structure: sim_copies_structure, cached.
 bool sim_copies_member(const Warp *w, const UndefinedValue *v, const Instr *store);
 
-enum { MAX_RANGES = 24 };
-typedef struct BranchRegion { // instructions between a branch and its reconvergence point, as ranges
-    int count;
-    struct { const Instr *first, *end; } ranges[MAX_RANGES];
-} BranchRegion;
-
 typedef struct UndefinedBranch { // lanes of a warp that branched on an undefined value
+    struct UndefinedBranch *next;
+    const Instr *branch;
+    bool *region; // by instruction of the function: between the branch and its reconvergence point; NULL: one has other effects
     const Frame *frame;
-    BranchRegion region;
-    uint32_t lanes; // lanes that are still in the region; 0: the entry is free
+    uint32_t lanes; // lanes that are still in the region; 0: the entry is free for the same branch
     UndefinedValue condition;
 } UndefinedBranch;
 
-// The first returns a free entry, or NULL if there is none; the second the k-th entry of a warp, or NULL past the last.
-UndefinedBranch *sim_new_undefined_branch(Warp *w);
-UndefinedBranch *sim_undefined_branch(const Warp *w, int k);
+// The list of a warp's entries, and a new one.
+UndefinedBranch *sim_undefined_branches(const Warp *w);
+UndefinedBranch *sim_add_undefined_branch(Warp *w, const Instr *branch);
 // Updates w->undefined_count, the number of undefined registers and branches in progress, after branches have ended.
 void sim_count_undefined(Warp *w);
 
@@ -61,6 +57,8 @@ void sim_end_undefined_branches(Warp *w, const Instr *i);
 // Calls sim_set_value() for each register of an operand. The second function sets all bits of the lanes v->mask, and v->bits and v->full.
 void sim_set_operand(Warp *w, const Operand *o, uint32_t changed, const UndefinedValue *v);
 void sim_set_all_undefined(Warp *w, const Operand *o, uint32_t changed, UndefinedValue *v);
+// The same for the result of an instruction, which may be an argument or result of a function.
+void sim_set_result_undefined(Warp *w, const Instr *i, uint32_t changed, UndefinedValue *v);
 
 // ---- Operands, whose registers are those of w->registers
 
