@@ -124,31 +124,6 @@ static bool is_argument(uint64_t address)
     return a && a->kind == PARAMETER_MEMORY && address - a->address < a->bytes;
 }
 
-// True if a register is set between two instructions, or if the first is not before the second.
-static bool is_set_between(const Instr *first, const Instr *second, uint32_t slot)
-{
-    for (const Instr *i = first; i < second; i++) {
-        bool sets = i->d == slot;
-        for (int k = 0; i->kind == LOAD && k < i->count; k++)
-            sets |= i->elements[k] == slot;
-        if (sets)
-            return true;
-    }
-    return first >= second;
-}
-
-// The lanes in which a store sets a bit field and writes the other bits back unchanged. Their bytes count as written, like gaps.
-static uint32_t lanes_setting_bit_field(const Program *p, const UndefinedValue *v, const Instr *store)
-{
-    const Instr *load = v->read;
-    if (load < p->code || load >= p->code + p->count) // the load is in another function
-        return 0;
-    const Address *from = &load->at, *to = &store->at;
-    const bool same_address = load->kind == LOAD && load->count == 1 && store->count == 1 && load->bytes == store->bytes &&
-                            from->base == to->base && from->offset == to->offset && from->space == to->space;
-    return ~v->full && same_address && !is_set_between(load, store, to->base) ? v->mask & ~v->full : 0;
-}
-
 // Removes from `lanes` the first lane and those with adjacent bytes; returns the number of their bytes.
 static size_t pop_adjacent(const uint64_t *address, size_t bytes, uint32_t *lanes)
 {
@@ -234,8 +209,7 @@ void sim_propagate_store(Warp *w, const Instr *i, uint32_t mask)
     sim_find_addresses(w, i, address);
     for (int k = 0; k < i->count; k++) {
         const UndefinedValue *held = sim_value_of(w, (o->count ? &o->elements[k] : o)->reg, mask);
-        const UndefinedValue v = held ? stored_part(i, held, mask & ~lanes_setting_bit_field(w->current_split->frame->function->program, held, i))
-                                      : (UndefinedValue){.mask = 0};
+        const UndefinedValue v = held ? stored_part(i, held, mask) : (UndefinedValue){.mask = 0};
         uint64_t to[LANES];
         uint32_t global = 0;
         for (uint32_t rest = v.mask; rest; rest &= rest - 1) {
