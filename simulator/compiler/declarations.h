@@ -166,6 +166,7 @@ struct Template {
     TemplateInstance *instances;
     TemplateInstance *buckets[INSTANCE_BUCKETS]; // the instances by a hash of their arguments
     uint32_t instance_count;
+    Type *dependent_types; // instances with dependent arguments, a list
     Function *pattern;     // a function template's signature with dependent types
     TemplateArgument *pattern_arguments; // its own parameters as arguments
     Record *record;        // the class of a member template, or NULL

@@ -25,6 +25,28 @@ static bool template_arguments_equal(const TemplateArgument *a, const TemplateAr
     return true;
 }
 
+static const Symbol *value_parameter(const TemplateArgument *a) // that an argument is, or NULL
+{
+    return a->dependent && a->dependent->kind == EXPRESSION_UNKNOWN ? a->dependent->symbol : NULL;
+}
+
+// Whether an argument is known, or a parameter of a template. An expression of parameters, as in Array<2 * size>, is not compared with others.
+static bool is_comparable(const TemplateArgument *a)
+{
+    for (uint32_t k = 0; k < a->pack_count; k++)
+        if (!is_comparable(&a->pack[k]) || value_parameter(&a->pack[k]))
+            return false;
+    return a->type ? a->type->kind != TYPE_UNKNOWN : !a->value.is_unknown || value_parameter(a);
+}
+
+static bool dependent_arguments_equal(const TemplateArgument *a, const TemplateArgument *b, uint32_t count)
+{
+    for (uint32_t k = 0; k < count; k++)
+        if (!is_comparable(&a[k]) || value_parameter(&a[k]) != value_parameter(&b[k]))
+            return false;
+    return template_arguments_equal(a, b, count);
+}
+
 static bool is_dependent(const TemplateArgument *a, uint32_t count)
 {
     for (uint32_t k = 0; k < count; k++)
@@ -377,6 +399,20 @@ Symbol *template_instance(Compiler *c, Template *t, TemplateArgument *given, uin
     return instance->symbol = symbol;
 }
 
+// Equal types are one: a mangled name abbreviates the second.
+static Type *dependent_type(Compiler *c, Template *t, TemplateArgument *arguments)
+{
+    for (Type *type = t->dependent_types; type; type = type->instance.next)
+        if (dependent_arguments_equal(type->instance.arguments, arguments, t->parameter_count))
+            return type;
+    Type *type = type_new(c, TYPE_INSTANCE);
+    type->instance.template = t;
+    type->instance.arguments = arguments;
+    type->instance.argument_count = t->parameter_count;
+    type->instance.next = t->dependent_types;
+    return t->dependent_types = type;
+}
+
 Type *template_type(Compiler *c, Template *t, TemplateArgument *given, uint32_t count, Position at)
 {
     t = definition_of(t);
@@ -395,11 +431,7 @@ Type *template_type(Compiler *c, Template *t, TemplateArgument *given, uint32_t 
             parse_restore(c, &saved);
             return type;
         }
-        Type *type = type_new(c, TYPE_INSTANCE);
-        type->instance.template = t;
-        type->instance.arguments = arguments;
-        type->instance.argument_count = t->parameter_count;
-        return type;
+        return dependent_type(c, t, arguments);
     }
     Symbol *symbol = template_instance(c, t, given, count, at);
     return symbol ? symbol->type : type_basic(c, TYPE_UNKNOWN);

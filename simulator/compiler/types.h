@@ -51,6 +51,7 @@ struct Type {
             struct Template *template;
             struct TemplateArgument *arguments;
             uint32_t argument_count;
+            Type *next;                  // the template's next dependent instance
         } instance;
     };
     // Types derived from this one, or NULL

@@ -32,6 +32,11 @@ CASES = {
             some<<<1, 1>>>((double *)nullptr);
             each(std::make_index_sequence<2>());
         }""", ["_Z3allIJifEEvDp3BoxIT_E", "_Z4someIdJEEvPT_", "_Z3twoIiLi4EEvPT_", "_Z3twoIiLi5EEvPT_"]),
+    "several parameters of the same dependent type": ("""
+        template <class T, int N> struct Box { T at[N]; };
+        template <class T, int N> __global__ void add(const Box<T, N> *a, const Box<T, N> *b, const Box<T, 2> *c, Box<float, N> d, Box<float, N> *e) { }
+        int main() { add<<<1, 1>>>((Box<int, 4> *)0, (Box<int, 4> *)0, (Box<int, 2> *)0, Box<float, 4>(), (Box<float, 4> *)0); }""",
+        ["_Z3addIiLi4EEvPK3BoxIT_XT0_EES4_PKS0_IS1_Li2EES0_IfXT0_EEPS8_"]),
     "the value of an integral_constant": ("""
         template <class F> static void choose(F f) { f(std::integral_constant<int, 7>()); }
         int main()
