@@ -763,7 +763,7 @@ def finding(_, kind, name):
     return f"[{lines[0].removeprefix('// ')}](../{path.relative_to(ROOT)})\n\n```cuda\n{code}\n```\n\n```\n{shown}\n```" + (f"\n\n{said}" if said else "")
 
 
-SUITES = {"indigo": "Indigo", "indigo3": "Indigo3 (sample)", "scor": "ScoR's microbenchmarks", "scor-applications": "ScoR's applications", "barracuda": "Barracuda's tests",
+SUITES = {"indigo": "Indigo", "indigo3": "Indigo3", "scor": "ScoR's microbenchmarks", "scor-applications": "ScoR's applications", "barracuda": "Barracuda's tests",
           "gpuverify": "GPUVerify's CUDA tests"}
 LABELS = {"race": "races", "memory": "memory errors", "divergence": "barriers that not all threads reach", "clean": "clean"}
 
@@ -775,13 +775,12 @@ def suites(_):
         tests = suite.tests(read(ROOT / f"evidence/suites/{name}.csv"))
         found = [(same[0]["label"], suite.reading(name, test, same[0]["label"], read_as), same) for test, same in tests.items()]
         for label, words in LABELS.items():
-            those = [(reading, same) for of_label, reading, same in found if of_label == label]
-            if not those:
-                continue
-            outcomes = Counter(suite.outcome(same, label) for _, same in those)
+            those = [same for of_label, _, same in found if of_label == label]
+            outcomes = Counter(suite.outcome(same, label) for same in those)
             ours = [outcome for outcome in (suite.outcome(same, label) for _, reading, same in found if reading == label) if outcome != "not built"]
             good = "silent" if label == "clean" else "reported"
-            lines.append([title, words, str(len(those)), str(outcomes[good]), str(outcomes["not built"]), str(len(ours)), str(ours.count(good))])
+            if those or ours:
+                lines.append([title, words, str(len(those)), str(outcomes[good]), str(outcomes["not built"]), str(len(ours)), str(ours.count(good))])
     return table(["suite", "label", "tests", "result agrees with the label", "not built", "tests after correction", "result agrees with the corrected label"], lines, words=2)
 
 
