@@ -107,15 +107,18 @@ static void add_input(const Warp *w, Evaluation *e, const Operand *o, uint32_t m
     const UndefinedValue *v = sim_value_of(w, o->reg, mask);
     for (int k = 0; k < o->count; k++)
         add_input(w, e, &o->elements[k], mask);
-    for (uint32_t k = 0; v && k < e->inputs; k++)
-        if (e->input[k].held.at == v->address)
-            return;
-    if (!v || e->inputs == MAX_REGISTERS)
+    Input *in = e->input;
+    while (v && in < e->input + e->inputs && in->held.at != v->address) // lanes at other instructions may use the same register
+        in++;
+    if (!v || in == e->input + MAX_REGISTERS)
         return;
-    Input *in = &e->input[e->inputs++];
-    in->held = in->filled = lanes_of_register(w, o->reg);
-    for (int l = 0; l < LANES; l++)
-        in->undefined[l] = v->mask & mask & 1u << l ? v->bits[l] : 0;
+    if (in == e->input + e->inputs) {
+        e->inputs++;
+        in->held = in->filled = lanes_of_register(w, o->reg);
+        memset(in->undefined, 0, sizeof in->undefined);
+    }
+    for (uint32_t rest = v->mask & mask; rest; rest &= rest - 1)
+        in->undefined[__builtin_ctz(rest)] = v->bits[__builtin_ctz(rest)];
 }
 
 static void add_output(const Warp *w, Evaluation *e, const Register *reg, uint32_t mask)

@@ -11,6 +11,7 @@ pytestmark = pytest.mark.builds("build/sim/ptx_run")
 ALL = 0xFFFFFFFF
 
 CALL = "{.param .b32 a; .param .b32 b; .param .b32 r; st.param.b32 [a], %x; st.param.b32 [b], %u; call (r), NAME, (a, b); ld.param.b32 %t, [r];}"
+APART = "setp.lt.u32 %r, %l, 3; @%r bra A; vote.sync.ballot.b32 %t, %p, -1; bra B; A: vote.sync.ballot.b32 %t, %p, -1; B:"
 
 # %u: an uninitialised word. %x: 0x120000a4, of which bits 8 to 15 are uninitialised. %y: 0x00000f0f, defined. %l: the lane.
 # %p: an uninitialised predicate, %q: one that is true. %h: two halves, of which the lower is uninitialised.
@@ -111,6 +112,8 @@ RESULTS = {
                     "B: selp.b32 %t, 1, 0, %r;", 1, 0),
     "lanes apart, one true": ("setp.lt.u32 %r, %l, 3; @%r bra A; vote.sync.any.pred %r, %p, -1; bra B; A: setp.eq.u32 %r, %l, 1; "
                               "vote.sync.any.pred %r, %r, -1; B: selp.b32 %t, 1, 0, %r;", 0, ALL),
+    "ballot of lanes apart": (APART, 7, 0),
+    "ballot of lanes apart, the others": (APART, 0xFFFFFFF8, 0),
     "barrier or": ("barrier.red.or.pred %r, 0, %p; selp.b32 %t, 1, 0, %r;", 1, 0),
     "barrier or with a true one": ("setp.eq.u32 %r, %l, 3; or.pred %r, %r, %p; barrier.red.or.pred %r, 0, %r; selp.b32 %t, 1, 0, %r;", 0, ALL),
     "barrier and": ("barrier.red.and.pred %r, 0, %p; selp.b32 %t, 1, 0, %r;", 1, 0),
