@@ -1,9 +1,9 @@
 // value_results.c: which bits of an operation's result are undefined.
 //
-// A bit of the result is undefined if it changes when the undefined bits of the operands change. The operation itself answers this: it runs
-// on several contents of those bits, and the results are compared. So no rule for an instruction is needed, and operations of several
-// lanes, such as votes and matrix products, are treated like those of one. A result that differs is undefined; one that never does with
-// these contents counts as defined, which misses little and reports nothing that is right.
+// A bit of the result is undefined if it changes when the undefined bits of the operands change. To find out, the operation runs on several
+// contents of those bits, and the results are compared. So instructions need no rules, and operations of several lanes, such as votes and
+// matrix products, are treated like those of one. A bit that is the same with all these contents counts as defined, even if others would
+// change it.
 #include "checker/block_check.h"
 #include "checker/value_table.h"
 #include "checker/values.h"
@@ -369,11 +369,15 @@ void sim_propagate_call(Warp *w, const uint8_t *to, const uint8_t *from, size_t 
 
 // ---- Results
 
+static bool is_packed(const Instr *i)
+{
+    return i->type == F16X2 || i->type == BF16X2 || i->type == S16X2 || i->type == U16X2;
+}
+
 // True if the result is undefined as a whole if an operand has an undefined bit, as in floating-point arithmetic.
 static bool has_no_partial_result(const Instr *i)
 {
-    const bool is_packed = i->type == F16X2 || i->type == BF16X2 || i->type == S16X2 || i->type == U16X2;
-    const bool is_other = i->kind == OTHER_KIND || i->kind == CONVERT_ADDRESS || (i->kind == PACKED_HALVES && !is_packed);
+    const bool is_other = i->kind == OTHER_KIND || i->kind == CONVERT_ADDRESS || (i->kind == PACKED_HALVES && !is_packed(i));
     return i->effects & ~WRITES_DESTINATION || i->type == B128 || (is_other && i->control != CONVERGE);
 }
 
@@ -391,13 +395,12 @@ static void find_never_cleared(const Warp *w, const Instr *i, const UndefinedVal
     }
 }
 
-// The width of the elements of a result that are undefined as a whole.
+// Adds the other bits of the elements of a result that are undefined as a whole.
 static uint64_t widen(const Instr *i, uint64_t bits)
 {
-    const bool is_packed = i->type == F16X2 || i->type == BF16X2 || i->type == S16X2 || i->type == U16X2;
     if (i->kind == DOT_PRODUCT_4 || i->kind == FIND_HIGHEST_BIT)
         return bits ? ALL_BITS : 0;
-    if (is_packed && (i->kind == PACKED_HALVES || i->kind == SUM))
+    if (is_packed(i) && (i->kind == PACKED_HALVES || i->kind == SUM))
         return (bits & 0xffff0000 ? 0xffff0000 : 0) | (bits & 0xffff ? 0xffff : 0);
     return bits;
 }
