@@ -239,10 +239,10 @@ void sim_check_word(AccessCheck *check, ShadowCell *c, uint32_t lanes, unsigned 
         const bool same_warp = earlier->block == current.block && earlier->warp == current.warp;
         const bool same_kind = same_warp && earlier->kind == current.kind && earlier->byte_mask == current.byte_mask &&
                                earlier->time == current.time;
-        if (same_kind && is_strong(&current)) { // moved to the end of the cell, because has_observed looks for records after a write
+        if (same_kind && is_strong(&current) && !has_wider_scope(&current, earlier)) { // moved to the end of the cell, because has_observed looks for records after a write
             current.lanes |= earlier->lanes;
             earlier->lanes = 0;
-        } else if (same_kind && !merged) {
+        } else if (same_kind && !is_strong(&current) && !merged) {
             earlier->lanes |= current.lanes;
             merged = true;
         } else if ((same_warp || current.kind == PLAIN_WRITE) && subsumes(&current, earlier)) {

@@ -31,10 +31,17 @@ static inline bool accesses_conflict(const AccessCheck *check, const AccessRecor
     return !is_strong(earlier) || !is_strong(current) || sim_strong_accesses_conflict(check, earlier, current);
 }
 
+// True if only `earlier` has block scope: it conflicts with the atomic operations of other blocks, `current` does not.
+static inline bool has_wider_scope(const AccessRecord *current, const AccessRecord *earlier)
+{
+    return is_strong(current) && is_strong(earlier) && sim_instruction_at(earlier->site)->scope == BLOCK_SCOPE &&
+           sim_instruction_at(current->site)->scope != BLOCK_SCOPE;
+}
+
 // True if every access that conflicts with `earlier` also conflicts with `current`.
 static inline bool subsumes(const AccessRecord *current, const AccessRecord *earlier)
 {
-    return (earlier->byte_mask & ~current->byte_mask) == 0 &&
+    return (earlier->byte_mask & ~current->byte_mask) == 0 && !has_wider_scope(current, earlier) &&
            (current->kind == PLAIN_WRITE || current->kind == earlier->kind || (current->kind == ATOMIC_UPDATE && is_strong(earlier)));
 }
 

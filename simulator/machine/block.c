@@ -50,6 +50,7 @@ void sim_start_block(Block *b, uint64_t start_index)
     order_warps(b);
     b->cluster_phase = 0;
     b->repeat_check = (RepeatCheck){0};
+    b->changes = (MemoryChanges){0};
     memset(b->barriers, 0, sizeof b->barriers);
     memset(b->shared, 0xff, b->launch->shared_bytes); // uninitialised shared memory is NaN, and equal in every run
     if (is_block_checked(b))

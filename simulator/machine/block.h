@@ -61,6 +61,8 @@ typedef struct Launch {
     struct Block *suspended_block; // it waits for later ones, which makes the rest of the launch time-sliced; NULL if there is none
     const char *time_slicing_reason; // valid if suspended_block is not NULL
     ProgressWatch watch;
+    uint32_t repetitions;        // of a time-sliced launch: all blocks have returned to their states so many times; sim_state_repeats
+    uint32_t longer_slices;      // warp instructions by which its time slices are longer, for other interleavings
     bool traced;                 // some of its blocks are traced: trace.c
     bool records_host_shared_accesses; // checker/memory_uses.c; false if the kernel may synchronise with the host
     bool write_set_known;        // all allocations that it may write to have last_writing_launch set
@@ -80,10 +82,21 @@ typedef struct Launch {
 } Launch;
 
 typedef struct RepeatCheck { // detects a block whose state repeats: sim_state_repeats
-    uint64_t rounds, state_hash; // a round is one time slice of every warp
+    uint64_t rounds; // a round is one time slice of every warp
+    uint64_t position_hash, state_hash; // as of the last round whose number is a power of two; of the splits only, and of all state
+    uint32_t comparisons;        // with state_hash
+    bool has_returned;           // to that state, in a time-sliced launch
     uint64_t atomic_changes;     // Block.atomic_changes at the round of state_hash
     bool is_alone;               // no other block has run since this check began
 } RepeatCheck;
+
+// The changes of memory by a block's atomic operations and stores: a sum of hashes of address and value, which is again as before if the
+// block restores the old values.
+typedef struct MemoryChanges {
+    uint64_t sum;
+    bool tracks_stores;      // otherwise only atomic operations are in `sum`
+    uint64_t store_requests; // number of those in `sum`
+} MemoryChanges;
 
 // Owned by one host thread, which reuses it for one block after another. A time-sliced launch has one thread for all of its
 // blocks; suspended_block passes to it after the other workers have ended.
@@ -106,6 +119,7 @@ typedef struct Block {
     struct BlockCheck *check;                 // the checker's state; NULL: not checked
     RepeatCheck repeat_check;
     uint64_t atomic_changes; // its atomic operations that have changed memory
+    MemoryChanges changes;
     uint64_t starvation_limit; // instructions of a warp after which runnable lanes may count as starved
     size_t local_used;           // bytes of each thread's local memory in use so far, filled with poison at first use
     Barrier barriers[BARRIERS];

@@ -46,8 +46,8 @@ _Noreturn void sim_report_limit(Block *b, uint64_t instructions);
 
 // ---- livelock.c
 
-// Called after every round: true if the block's state equals that of an earlier round, so that it repeats for ever unless
-// other blocks intervene. Compares only some rounds, and none of the first 1023.
+// Called after every round: true if the block's state and its changes of memory equal those of an earlier round, so that it repeats for
+// ever unless other blocks intervene. Compares no round before the 33rd, and finds no repetition that is longer than the rounds before it.
 bool sim_state_repeats(Block *b);
 // The block's state repeats. True if it will repeat forever: no other block runs, no atomic operation has changed memory in between, and
 // no warp has other lanes to run. The first call waits for earlier blocks, and starts the check again.

@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-enum { FIRST_ROUND = 1024, FIRST_ROUND_OF_LAST_BLOCK = 32 }; // the first round that is compared
-enum { MAX_DISTANCE = 32 };  // rounds compared after each power of two; more than one, as a loop may have several barriers
+enum { FIRST_ROUND = 32 };      // the first round whose state is remembered; a power of two
+enum { MAX_COMPARISONS = 32 }; // of all state after each power of two; more than one, as a loop may have several barriers
 
 static uint64_t mix(uint64_t state, uint64_t word)
 {
@@ -35,11 +35,21 @@ static uint64_t mix_split(uint64_t state, const WarpSplit *p)
     return state;
 }
 
-// A hash of the block's own state. Global memory is represented only by the number of stores, because a block may poll by
-// atomic operations; bulk copies and surface writes are ignored.
+// A hash of where the block's lanes are.
+static uint64_t position_hash(const Block *b)
+{
+    uint64_t state = b->live_threads;
+    for (int n = 0; n < b->warp_count; n++)
+        for (const WarpSplit *p = b->warps[n].splits; p; p = p->next)
+            state = mix(mix(state, (uint64_t)p->mask << 32 | p->pc), p->state);
+    return state;
+}
+
+// A hash of the block's own state. Global memory is represented by the block's changes, and the number of stores that are not among them;
+// bulk copies and surface writes are ignored.
 static uint64_t block_hash(const Block *b)
 {
-    uint64_t state = mix(b->live_threads, b->counters.global_store_requests);
+    uint64_t state = mix(b->changes.sum, b->counters.global_store_requests - b->changes.store_requests);
     for (int n = 0; n < b->warp_count; n++)
         for (const WarpSplit *p = b->warps[n].splits; p; p = p->next)
             state = mix_split(mix(state, (uint64_t)n), p);
@@ -49,20 +59,39 @@ static uint64_t block_hash(const Block *b)
     return mix_bytes(state, b->shared, b->launch->shared_bytes);
 }
 
+static void remember_state(Block *b)
+{
+    RepeatCheck *check = &b->repeat_check;
+    check->comparisons = 0;
+    check->has_returned = false;
+    if (b->launch->time_sliced)
+        b->launch->repetitions = 0;
+    b->changes.tracks_stores = sim_has_later_blocks(b) || sim_is_polling(b);
+    if (!b->changes.tracks_stores)
+        return;
+    check->position_hash = position_hash(b);
+    check->state_hash = block_hash(b);
+    check->atomic_changes = b->atomic_changes;
+}
+
 bool sim_state_repeats(Block *b)
 {
-    const uint64_t round = ++b->repeat_check.rounds;
-    if (round < (sim_has_later_blocks(b) ? FIRST_ROUND : FIRST_ROUND_OF_LAST_BLOCK))
+    RepeatCheck *check = &b->repeat_check;
+    const uint64_t round = ++check->rounds;
+    if (round < FIRST_ROUND)
         return false;
-    const uint64_t distance = round - (UINT64_C(1) << (63 - __builtin_clzll(round))); // rounds since the last power of two
-    if (distance > MAX_DISTANCE)
+    if ((round & (round - 1)) == 0) {
+        remember_state(b);
         return false;
-    const uint64_t state = block_hash(b);
-    if (distance == 0) {
-        b->repeat_check.state_hash = state;
-        b->repeat_check.atomic_changes = b->atomic_changes;
     }
-    return distance > 0 && state == b->repeat_check.state_hash;
+    if (!b->changes.tracks_stores || check->comparisons == MAX_COMPARISONS || position_hash(b) != check->position_hash)
+        return false;
+    check->comparisons++;
+    if (block_hash(b) != check->state_hash)
+        return false;
+    check->rounds = FIRST_ROUND; // keeps comparing with the same state
+    check->comparisons = 0;
+    return true;
 }
 
 static bool has_divergent_warp(const Block *b)

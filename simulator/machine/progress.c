@@ -110,9 +110,10 @@ static uint32_t call_of(const Frame *f)
 
 bool sim_yield_stuck_warp(Warp *w)
 {
+    WarpSplit *next = sim_next_split(w);
     for (const WarpSplit *q = w->splits; q; q = q->next)
-        if (q->state == RUNNABLE && !makes_no_progress(w, q)) {
-            sim_move_to_back(w, sim_next_split(w));
+        if (q != next && q->state == RUNNABLE && !makes_no_progress(w, q)) {
+            sim_move_to_back(w, next);
             return true;
         }
     return sim_release_at_reconvergence(w, ALL_LANES);

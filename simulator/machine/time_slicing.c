@@ -60,15 +60,36 @@ static void describe_exited_threads(Block **blocks, uint64_t count, char *text, 
                  example->index.z);
 }
 
-// If no block makes progress, runs other lanes of their warps; if there are none, ends the launch.
+// True if all blocks return to earlier states again and again, however their time slices are interleaved. Each repetition, in which all
+// blocks return at least once, has random lengths of time slices.
+static bool do_all_repeat(Block *b, Block **blocks, uint64_t count)
+{
+    enum { MAX_REPETITIONS = 32 };
+    if (!sim_state_repeats(b))
+        return false;
+    b->repeat_check.has_returned = true;
+    for (uint64_t k = 0; k < count; k++)
+        if (blocks[k]->live_threads > 0 && !blocks[k]->repeat_check.has_returned)
+            return false;
+    for (uint64_t k = 0; k < count; k++)
+        blocks[k]->repeat_check.has_returned = false;
+    return ++b->launch->repetitions % MAX_REPETITIONS == 0;
+}
+
+static bool are_all_stuck(Block **blocks, uint64_t count)
+{
+    for (uint64_t k = 0; k < count; k++)
+        if (blocks[k]->live_threads > 0 && !sim_is_block_stuck(blocks[k]))
+            return false;
+    return true;
+}
+
+// No block makes progress: runs other lanes of their warps; if there are none, ends the launch.
 static void resolve_stuck_blocks(Block **blocks, uint64_t count)
 {
     bool switched = false;
     Block *first = NULL;
     char note[300];
-    for (uint64_t k = 0; k < count; k++)
-        if (blocks[k]->live_threads > 0 && !sim_is_block_stuck(blocks[k]))
-            return;
     for (uint64_t k = count; k-- > 0;)
         if (blocks[k]->live_threads > 0) {
             switched |= sim_run_other_lanes(blocks[k]);
@@ -120,13 +141,16 @@ static void run_in_slices(Launch *launch, Block **blocks, uint64_t count)
 {
     for (uint64_t k = launch->suspended_block ? 1 : 0; k < count; k += launch->cluster_blocks)
         start_cluster(launch, &blocks[k]);
+    enum { MAX_LONGER = 32 }; // warp instructions
     uint64_t active_clusters = count / launch->cluster_blocks, random_state = launch->block_order ? launch->block_order[0] : 0;
     for (uint64_t k = 0; active_clusters > 0 && launch->error == cudaSuccess; k = (k + 1) % count) {
+        launch->longer_slices = launch->repetitions ? (uint32_t)(sim_next_random(&random_state) % MAX_LONGER) : 0;
         if (launch->block_order && blocks[k]->live_threads > 0 && skips_slice(blocks[k], &random_state))
             continue;
         if (blocks[k]->live_threads > 0 && !run_slice(blocks[k]))
             active_clusters--;
-        if (active_clusters > 0 && launch->error == cudaSuccess && sim_is_block_stuck(blocks[k]))
+        const bool runs = active_clusters > 0 && launch->error == cudaSuccess && blocks[k]->live_threads > 0;
+        if (runs && ((sim_is_block_stuck(blocks[k]) && are_all_stuck(blocks, count)) || do_all_repeat(blocks[k], blocks, count)))
             resolve_stuck_blocks(blocks, count);
     }
 }

@@ -289,7 +289,7 @@ static int run_split(Warp *w, WarpSplit *p, int budget)
 bool sim_run_warp(Warp *w)
 {
     bool progress = false;
-    int budget = w->block->launch->time_sliced ? SHORT_TIME_SLICE : TIME_SLICE;
+    int budget = w->block->launch->time_sliced ? SHORT_TIME_SLICE + (int)w->block->launch->longer_slices : TIME_SLICE;
     w->must_yield = false;
     while (budget > 0 && !w->must_yield) {
         WarpSplit *p = sim_next_split(w);

@@ -52,6 +52,25 @@ __global__ void mixed_scopes(int *sum)
         atomicAdd(sum, 1);
 }
 
+// One thread updates the word twice, first with the narrow or the wide scope; another block's update follows.
+template <bool narrow> __global__ void scope_then_wider(int *sum)
+{
+    if (threadIdx.x != 0)
+        return;
+    if (blockIdx.x == 0 && narrow)
+        atomicExch_block(sum, 1);
+    else if (blockIdx.x == 0)
+        atomicExch(sum, 1);
+    atomicAdd(sum, 1);
+}
+
+template <bool narrow> static void run_scope_then_wider()
+{
+    int *sum = zeros<int>(1);
+    scope_then_wider<narrow><<<2, THREADS>>>(sum);
+    finish_and_free(sum);
+}
+
 static void run_mixed_scopes()
 {
     int *sum = zeros<int>(1);
@@ -289,6 +308,8 @@ static const Case CASES[] = {
     {"block-sums", run_block_sums<true>},
     {"block-sums-of-two-blocks", run_block_sums<false>},
     {"mixed-scopes", run_mixed_scopes},
+    {"block-scope-then-wider", run_scope_then_wider<true>},
+    {"wide-scope-twice", run_scope_then_wider<false>},
     {"count-read-after-launch", run_counter<READ_AFTER_LAUNCH>},
     {"count-read-plain", run_counter<READ_BY_ALL>},
     {"count-zero-unordered", run_counter<ZERO_UNORDERED>},

@@ -363,6 +363,84 @@ template <Mcs twin> static void run_queue_lock()
     finish_and_free(nodes, tail, count);
 }
 
+// ---- Block 0 waits for block 1, which needs the lock that block 0 holds or takes again and again.
+
+enum Wait { LOOKS_UNDER_LOCK, LOOKS_UNDER_VOLATILE_LOCK, NEVER_SET, AFTER_UNLOCK, HOLDS_LOCK };
+
+__device__ void spin_lock(int *lock)
+{
+    while (atomicCAS(lock, 0, 1) != 0)
+        continue;
+    __threadfence();
+}
+
+__device__ void spin_unlock(int *lock, bool is_volatile)
+{
+    __threadfence();
+    if (is_volatile)
+        *(volatile int *)lock = 0;
+    else
+        atomicExch(lock, 0);
+}
+
+template <Wait wait> __global__ void waits_for_later(int *lock, int *flag, int *out)
+{
+    const bool is_volatile = wait == LOOKS_UNDER_VOLATILE_LOCK;
+    if (threadIdx.x != 0)
+        return;
+    if (blockIdx.x == 1) {
+        spin_lock(lock);
+        *out += 1;
+        if (wait != NEVER_SET)
+            *(volatile int *)flag = 1;
+        spin_unlock(lock, is_volatile);
+    } else if (wait == AFTER_UNLOCK || wait == HOLDS_LOCK) {
+        spin_lock(lock);
+        *out += 1;
+        if (wait == AFTER_UNLOCK)
+            spin_unlock(lock, is_volatile);
+        while (*(volatile int *)flag == 0)
+            continue;
+        if (wait == HOLDS_LOCK)
+            spin_unlock(lock, is_volatile);
+    } else {
+        for (bool done = false; !done;) {
+            spin_lock(lock);
+            done = *(volatile int *)flag;
+            spin_unlock(lock, is_volatile);
+        }
+    }
+}
+
+template <Wait wait> static void run_waits_for_later()
+{
+    int *words = zeros<int>(2), *out = zeros<int>(1);
+    waits_for_later<wait><<<2, 32>>>(&words[0], &words[1], out);
+    finish_and_free(words, out);
+}
+
+// ---- Blocks pass a token around, and each adds to the same words.
+
+template <bool device_scope> __global__ void token_ring(int *token, int *sum)
+{
+    for (int round = 0; threadIdx.x == 0 && round < ROUNDS; round++) {
+        const int mine = round * gridDim.x + blockIdx.x;
+        while (*(volatile int *)token != mine)
+            continue;
+        device_scope ? __threadfence() : __threadfence_block();
+        *sum += mine;
+        device_scope ? __threadfence() : __threadfence_block();
+        *(volatile int *)token = mine + 1;
+    }
+}
+
+template <bool device_scope> static void run_token_ring()
+{
+    int *token = zeros<int>(1), *sum = zeros<int>(1);
+    token_ring<device_scope><<<4, 32>>>(token, sum);
+    finish_and_free(token, sum);
+}
+
 static const Case CASES[] = {
     {"peterson", run_locked<Peterson<RIGHT>, 2, false>},
     {"peterson-in-block", run_locked<Peterson<RIGHT>, 2, true>},
@@ -387,6 +465,15 @@ static const Case CASES[] = {
     {"queue-lock", run_queue_lock<MCS_RIGHT>},
     {"queue-lock-unfenced-link", run_queue_lock<MCS_UNFENCED_LINK>},
     {"queue-lock-no-fence", run_queue_lock<MCS_NO_FENCE>},
+    {"waits-under-lock", run_waits_for_later<LOOKS_UNDER_LOCK>},
+    {"waits-under-volatile-lock", run_waits_for_later<LOOKS_UNDER_VOLATILE_LOCK>},
+    {"waits-under-lock-never-set", run_waits_for_later<NEVER_SET>},
+    {"waits-after-unlock", run_waits_for_later<AFTER_UNLOCK>},
+    {"waits-with-lock", run_waits_for_later<HOLDS_LOCK>},
+    {"token-ring", run_token_ring<true>},
+    {"token-ring-together", run_token_ring<true>},
+    {"token-ring-block-fence", run_token_ring<false>},
+    {"token-ring-block-fence-together", run_token_ring<false>},
 };
 
 int main(int argc, char **argv)

@@ -100,6 +100,7 @@ static void update_elements(Warp *w, const Instr *i, int lane, uint8_t *at, bool
         sim_write_bytes(at, result, i->bytes);
         w->block->watch->memory_version += result != old; // lets a polling loop continue
         w->block->atomic_changes += result != old;
+        w->block->changes.sum += sim_content_hash(at, result) - sim_content_hash(at, old);
         if (!is_sink(i, k))
             sim_write_bytes(w->registers + i->elements[k] + offset, old, i->bytes);
     }
@@ -116,8 +117,10 @@ static void exchange_16_bytes(Warp *w, const Instr *i, int lane, uint8_t *at)
     const uint64_t *new_value = (const uint64_t *)(w->registers + i->c + offset);
     w->block->watch->memory_version += is_stored;
     w->block->atomic_changes += is_stored;
-    for (int k = 0; k < 2 && is_stored; k++)
+    for (int k = 0; k < 2 && is_stored; k++) {
+        w->block->changes.sum += sim_content_hash(at + 8 * k, new_value[k]) - sim_content_hash(at + 8 * k, old[k]);
         sim_write_bytes(at + 8 * k, new_value[k], 8);
+    }
     if (!is_sink(i, 0))
         memcpy(w->registers + i->elements[0] + offset, old, sizeof old);
 }

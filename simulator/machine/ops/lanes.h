@@ -93,6 +93,13 @@ static inline uint64_t sim_read_bytes(const uint8_t *from, int bytes)
     }
 }
 
+// Hash of the contents of an address, for MemoryChanges.
+static inline uint64_t sim_content_hash(const uint8_t *at, uint64_t value)
+{
+    const uint64_t hash = ((uint64_t)(uintptr_t)at ^ value * 0x9e3779b97f4a7c15) * 0xbf58476d1ce4e5b9;
+    return (hash ^ hash >> 29) * 0x94d049bb133111eb;
+}
+
 static inline void sim_write_bytes(uint8_t *to, uint64_t value, int bytes)
 {
     switch (bytes) {

@@ -303,15 +303,35 @@ static bool store_fast(Warp *w, const Instr *i)
     return true;
 }
 
+// The sum of the hashes of the accessed elements.
+static uint64_t contents_hash(const Instr *i, const Access *access)
+{
+    uint64_t sum = 0;
+    for (uint32_t rest = access->mask; rest; rest &= rest - 1)
+        for (size_t k = 0; k < (size_t)i->count * i->bytes; k += i->bytes < 8 ? i->bytes : 8) {
+            const uint8_t *at = access->pointer[__builtin_ctz(rest)] + k;
+            sum += sim_content_hash(at, sim_read_bytes(at, i->bytes));
+        }
+    return sum;
+}
+
 static void load_or_store(Warp *w, const Instr *i, Access *access)
 {
+    MemoryChanges *changes = &w->block->changes;
+    const bool is_tracked = changes->tracks_stores && access->kind == ACCESS_WRITE && access->space == GLOBAL;
     sim_access(w, i, access);
     if (i->flags & FAST_PATH_ACCESS && access->address_pattern && access->space == GLOBAL && w->last_allocation)
         prepare_fast_path(w, i, access->address_pattern);
     sim_count_access(w, access);
+    if (is_tracked)
+        changes->sum -= contents_hash(i, access);
     for (int k = 0; k < i->count; k++)
         if (!is_sink(i, k))
             transfer_element(w, i, access, k);
+    if (is_tracked) {
+        changes->sum += contents_hash(i, access);
+        changes->store_requests++;
+    }
     if (access->kind == ACCESS_READ && (access->has_unwritten || w->undefined_count))
         sim_observer.load(w, i, access);
 }
@@ -347,7 +367,7 @@ void sim_load(Warp *w, const Instr *i, uint32_t mask)
 
 void sim_store(Warp *w, const Instr *i, uint32_t mask)
 {
-    if (mask == ALL_LANES && i->flags & FAST_PATH_ACCESS && store_fast(w, i))
+    if (mask == ALL_LANES && i->flags & FAST_PATH_ACCESS && !w->block->changes.tracks_stores && store_fast(w, i))
         return;
     access_memory(w, i, mask, ACCESS_WRITE);
 }
