@@ -25,5 +25,27 @@ EXERCISE = dict(
         ("            sums[tid] += sums[tid + s];\n        __syncthreads();", "            sums[tid] += sums[tid + s];\n        __syncwarp();"),
         ("            sums[tid] += sums[tid + s];", "            sums[tid] += sums[tid + s], __syncthreads();"),
         ("tid < s", "tid < 2 * s"),
+        ("    __syncthreads();\n"
+         "    for (int s = 128; s > 0; s /= 2) {\n"
+         "        if (tid < s)\n"
+         "            sums[tid] += sums[tid + s];\n"
+         "        __syncthreads();\n",
+         "    __shared__ int arrived;\n"
+         "    if (tid == 0)\n"
+         "        arrived = 0;\n"
+         "    __syncthreads();\n"
+         "    for (int s = 128, all = 8; s > 0; s /= 2, all += 8) {\n"
+         "        if (tid < s)\n"
+         "            sums[tid] += sums[tid + s];\n"
+         "        if (s <= 32) {\n"
+         "            __syncthreads();\n"
+         "            continue;\n"
+         "        }\n"
+         "        __syncwarp();\n"
+         "        __threadfence_block();\n"
+         "        for (int before = tid % 32 == 0 ? atomicAdd(&arrived, 1) : all; before < all;)\n"
+         "            before = atomicAdd(&arrived, 0);\n"
+         "        __threadfence_block();\n"
+         "        __syncwarp();\n"),  # a barrier made of atomic operations
     ),
 )

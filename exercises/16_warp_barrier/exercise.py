@@ -23,5 +23,23 @@ EXERCISE = dict(
         ("int s = 32;", "int s = 16;"),
         ("s > 32; s /= 2", "s > 16; s /= 2"),
         ("if (tid < 32)", "if (tid < 16)"),
+        ("    __syncthreads();\n"
+         "    for (int s = 128; s > 32; s /= 2) {\n"
+         "        if (tid < s)\n"
+         "            sums[tid] += sums[tid + s];\n"
+         "        __syncthreads();\n",
+         "    __shared__ int arrived;\n"
+         "    if (tid == 0)\n"
+         "        arrived = 0;\n"
+         "    __syncthreads();\n"
+         "    for (int s = 128, all = 8; s > 32; s /= 2, all += 8) {\n"
+         "        if (tid < s)\n"
+         "            sums[tid] += sums[tid + s];\n"
+         "        __syncwarp();\n"
+         "        __threadfence_block();\n"
+         "        for (int before = tid % 32 == 0 ? atomicAdd(&arrived, 1) : all; before < all;)\n"
+         "            before = atomicAdd(&arrived, 0);\n"
+         "        __threadfence_block();\n"
+         "        __syncwarp();\n"),  # a barrier made of atomic operations
     ),
 )

@@ -26,5 +26,9 @@ EXERCISE = dict(
         ("atomicAdd(&blocks_done, 1)", "atomicAdd_block(&blocks_done, 1)"),
         ("        __threadfence();\n        is_last", "        is_last"),
         ("gridDim.x - 1;", "8 * gridDim.x - 1;"),
+        ("float own = in[blockIdx.x * 256 + threadIdx.x];",
+         "float own = 0;\n"
+         "    for (int k = 0; blockIdx.x == 0 && threadIdx.x == 0 && k < 256 * gridDim.x; k++)\n"
+         "        own += in[k];"),  # one thread does all the work
     ),
 )

@@ -27,5 +27,8 @@ EXERCISE = dict(
         ("        __syncthreads();\n    }\n    if", "    }\n    if"),
         ("tid < s &&", ""),
         ("s = 128", "s = 64"),
+        ("        where[blockIdx.x] = index[0];",
+         "        for (int k = where[blockIdx.x] = blockIdx.x * 256; k < blockIdx.x * 256 + 256; k++)\n"
+         "            where[blockIdx.x] = in[k] > in[where[blockIdx.x]] ? k : where[blockIdx.x];"),  # one thread does all the work
     ),
 )

@@ -30,5 +30,10 @@ EXERCISE = dict(
         ("own > 0)\n        out", "true)\n        out"),
         ("    __syncthreads();\n", ""),
         ("int index = __popc(positive & ((1u << lane) - 1));", "int index = 0;"),
+        ("    if (own > 0)\n"
+         "        out[index] = own;",
+         "    for (int k = 0, next = 0; tid == 0 && k < n; k++)\n"
+         "        if (in[k] > 0)\n"
+         "            out[next++] = in[k];"),  # one thread does all the work
     ),
 )

@@ -29,5 +29,9 @@ EXERCISE = dict(
         ("same & ((1u << lane) - 1)", "same"),
         ("same & ((1u << lane) - 1)", "same & ~((1u << lane) - 1)"),
         ("same = 0xffffffff", "same = 0"),
+        ("    rank[i] = __popc(same & ((1u << lane) - 1));",
+         "    for (int k = i; lane == 0 && k < i + 32; k++)\n"
+         "        for (int j = rank[k] = 0; j < k - i; j++)\n"
+         "            rank[k] += in[i + j] == in[k];"),  # one thread does all the work
     ),
 )
