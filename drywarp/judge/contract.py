@@ -22,9 +22,11 @@ from drywarp.judge import shapes
 from drywarp.judge.shapes import Operation
 
 LADDER = "ladder"  # a key without others: the program has the shape of a ladder's steps
-KEYS = {LADDER, "forbid", "harness", "call", "grid", "block", "shared", "elements", "computes", "zeroed", "sizes", "at most"}
+FIXED_POINT = "fixed point"
+KEYS = {LADDER, "forbid", FIXED_POINT, "harness", "call", "grid", "block", "shared", "elements", "computes", "zeroed", "sizes", "at most"}
 NEEDED = {"call", "computes", "sizes"}
 SCRATCH = "scratch"  # the argument that is scratch memory, of scratch_count(n) elements
+MAX_DIGITS = 39  # after the binary point: sums below 2^24 have 63 bits then
 MAX_BYTES = 4096  # of a contract
 MAX_ELEMENTS = {1: 1 << 20, 2: 1 << 16}  # by an operation's power: floats of that many sixteenths add up exactly
 GOAL_UNIT = 32  # elements
@@ -152,8 +154,10 @@ def lines_of(text: str) -> dict[str, str]:
             raise Unusable(f"line {number} is '{line}'; accepted are lines such as sizes = 1 31 32, each once, of {', '.join(sorted(KEYS))}")
         if line:
             found[key] = value
-    if LADDER in found and found.keys() - {LADDER, "forbid"}:
-        raise Unusable("a contract with ladder has no other key than forbid: the ladder implies them")
+    if LADDER in found and found.keys() - {LADDER, "forbid", FIXED_POINT}:
+        raise Unusable(f"a contract with ladder has no other keys than forbid and {FIXED_POINT}: the ladder implies them")
+    if FIXED_POINT in found and (LADDER not in found or found[FIXED_POINT] not in map(str, range(1, MAX_DIGITS + 1))):
+        raise Unusable(f"{FIXED_POINT} = {found[FIXED_POINT]}; accepted are, beside ladder, numbers from 1 to {MAX_DIGITS}")
     missing = sorted(NEEDED - found.keys()) if LADDER not in found else []
     if missing:
         raise Unusable(f"no line {missing[0]} = ...")
@@ -318,7 +322,7 @@ class Contract(shapes.Shape):
         if computed.within:
             units = secrets.choice(POWER_UNITS)
             return shapes.drawn(count, self.elements, sign=sign, least=shapes.LEAST * max(1, units // POWER_UNITS[2])), units
-        return shapes.with_large_ones(shapes.drawn(count, self.elements, computed.power, sign), self.elements, computed.power), shapes.drawn_unit(self.elements)
+        return shapes.with_large_ones(shapes.drawn(count, self.elements, computed.power, sign), self.elements, computed.power), shapes.drawn_unit(self.elements, run, computed.power)
 
     def case(self, size: Any, run: int) -> shapes.Case:
         count, computed = shapes.count_of(size), self.operation
@@ -359,4 +363,4 @@ def read(path: Path) -> shapes.Shape:
     if lines[LADDER] not in shapes.LADDERS:
         raise Unusable(f"ladder = {lines[LADDER]}; accepted are {', '.join(shapes.LADDERS)}")
     shape = shapes.LADDERS[lines[LADDER]]
-    return dataclasses.replace(shape, forbidden=forbidden) if forbidden else shape
+    return dataclasses.replace(shape, forbidden=forbidden, fixed_point=int(lines.get(FIXED_POINT, 0)))

@@ -104,17 +104,21 @@ def manner(status: int) -> str:
 def run(program: Path, options: argparse.Namespace, answer: Answer) -> None:
     """Runs all sizes, each in its orders. If the program ends at one, a new process continues with the next, until the time is up."""
     end = time.monotonic() + options.seconds
-    session, settings = None, {"SIM_ATOMIC_LOADS": 1} if answer.shape.limits else {}
+    settings = {"SIM_ATOMIC_LOADS": 1} if answer.shape.limits else {}
     answer.sizes = dict.fromkeys(answer.shape.sizes, NOT_TRIED)
+    session, groups, apart = None, answer.shape.groups(), answer.shape.groups_apart()
     others: dict = {}  # by size: the first error in another order
     failed = set()  # the orders in which a run was wrong: more of them would only take time
-    for size, (words, order) in answer.shape.groups():
+    for number, (size, (words, order)) in enumerate(groups + apart):
+        if session and number == len(groups):
+            finish(session, answer)
+            session = None
         left = math.ceil(end - time.monotonic())
         if left <= 0:  # a run that was not made is no pass
             answer.over = answer.over or f"stopped after {options.seconds} seconds"
             others[size] = others.get(size) or answer.over
         elif not answer.unjudged and order not in failed:
-            session = session or Session(program, options, left, **settings)
+            session = session or Session(program, options, left, **settings if number < len(groups) else shapes.LANES_APART)
             session.order = order
             if words:
                 wrong = in_other_order(session, size, words, answer)

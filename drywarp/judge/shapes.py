@@ -19,7 +19,8 @@ ROOT = Path(__file__).resolve().parents[2]
 # so additions are exact in any order (docs/check.md). Large arrays have at least numbers up to LEAST, whose sums exceed it only in the worst case.
 LEAST = 16
 EXACT = {"float": 1 << 24, "double": 1 << 53, "int": 1 << 31, "unsigned": 1 << 32}
-UNITS = [2.0 ** power for power in range(17)]  # in 1: the absolute values of floats add up to less than 2^24, as a program in fixed point may assume
+UNITS = [2.0 ** power for power in range(17)]  # in 1
+FARTHEST = 96  # the power of two by which the units of run 1 differ from 1 at most: a program in fixed point does not hold them
 CODES = {"float": "f", "double": "d", "int": "i", "unsigned": "I"}  # of array.array
 LARGE_ONES, MANY = 3, 64  # elements of an array of more than MANY that use most of the sum's bits
 # All finite values, for elements that are not added: mantissas times powers of two, in units of the least one (of doubles, not all powers).
@@ -30,12 +31,15 @@ ENDS |= {kind: (-end, end) for kind, end in ((kind, ((1 << MANTISSA[kind]) - 1) 
 COUNTED_AT = 65536  # elements; tests/counters has the steps' counters at this size
 SIZES = [1, 2, 31, 32, 33, 255, 256, 257, 511, 512, 513, 1000, 1023, 1024, 1025, 2047, 2048, 2049, 4095, 4096, 4097, 5000, 16383, 16385,
          COUNTED_AT - 1, COUNTED_AT, COUNTED_AT + 1, 100003, 262147]
+LINE = 32  # elements of a cache line of 128 bytes
 SECOND = 8192  # elements; below it, runs are so short that each size has a third one
 LARGE = (1 << 20) + 1, 5 << 18  # the range of the large random size: more than 1,024 blocks of 1,024 threads
 # Additional runs: with interleaved blocks, so that dynamically scheduled work is shared, and in other orders of blocks, warps and lanes.
 # Each is its words, and the arguments of the simulator's sim_set_orders: whether blocks are interleaved, whether the order is random, and the seed.
 FIRST_ORDER = "", (0, 0, 0)
 ORDERS = [("with interleaved blocks", (1, 0, 0)), *(("with blocks, warps and lanes in another order", (0, 1, seed)) for seed in (1, 2))]
+# Settings of the simulator for runs in which the lanes of each warp are apart. The checker's rules for the threads of a warp assume that they are not.
+LANES_APART: dict[str, int] = {"SIM_LANES_APART": 1, "SIM_CHECK": 0}
 
 COUNTERS = {"launches": None, "blocks": ["blocks"], "threads": ["threads"], "warp instructions": ["warp_instructions"], "load requests": ["global_load_requests"],
             "load sectors": ["global_load_sectors"], "shared loads and stores": ["shared_loads", "shared_stores"],
@@ -88,10 +92,11 @@ def all_bits(words: Iterable[int], elements: str) -> list[int]:
     return [-number if secrets.randbelow(2) else number for number in numbers]
 
 
-def few_different(words: Iterable[int], elements: str, units: float, sign: int, limit: int) -> list[int]:
-    """Elements that repeat: near 0, near the limit if that is not 0 or, of whole numbers of one sign, near the least or the greatest."""
+def few_different(words: Iterable[int], elements: str, units: float, limit: int) -> list[int]:
+    """Elements that repeat: near 0, near the limit if that is not 0 or, of whole numbers, near the least, the greatest or any other."""
     if elements not in MANTISSA:
-        middle = limit or secrets.choice((0, *ENDS[elements]) if sign else (0,))
+        low, high = ENDS[elements]
+        middle = limit or secrets.choice((0, low, high, low + secrets.randbelow(high - low)))
     else:
         middle = int(limit * units) if limit * units < EXACT["float"] // 2 else 0
     spread = secrets.choice((LEAST, limit and middle)) or LEAST
@@ -104,8 +109,8 @@ def drawn_values(count: int, elements: str, repeat: bool, sign: int = 0, limit: 
     elements are compared, so that some are near it."""
     words, (low, high) = array.array("Q", secrets.token_bytes(8 * count)), ENDS[elements]
     if repeat:
-        units = drawn_unit(elements)
-        numbers = few_different(words, elements, units, sign, limit)
+        units = secrets.choice(UNITS) if elements in MANTISSA else 1
+        numbers = few_different(words, elements, units, limit)
     else:
         units, numbers = ALL_UNITS[elements], all_bits(words, elements)
         for end in filter(lambda _: secrets.randbelow(4) == 0, (low, high)):
@@ -129,9 +134,14 @@ def width(elements: str) -> int:
     return array.array(CODES[elements]).itemsize
 
 
-def drawn_unit(elements: str) -> float:
-    """The random number of units in 1; 1 for whole numbers."""
-    return secrets.choice(UNITS) if elements in MANTISSA else 1
+def drawn_unit(elements: str, run: int, power: int = 1, fixed_point: int = 0) -> float:
+    """The random number of units in 1, for elements to be added; 1 for whole numbers. In run 1 it is far from 1. power: of the elements, in the sums;
+    fixed_point: the number of binary digits after the point that a program in fixed point keeps, 0 for other programs."""
+    if elements not in MANTISSA:
+        return 1
+    if run != 1:
+        return secrets.choice(UNITS)
+    return 2.0 ** secrets.choice(range(fixed_point + 1) if fixed_point else range(-FARTHEST // power, FARTHEST // power + 1))
 
 
 def packed(numbers: Sequence[float], elements: str, units: float = 1) -> bytes:
@@ -294,6 +304,7 @@ class Shape:
     limits: dict = dataclasses.field(default_factory=dict)  # a counter's name: its limit at goals_at; a limit of 0 holds at all sizes
     forbidden: tuple = ()  # names that the program may not have, and libraries whose headers it may not include
     goals_at: tuple = ()  # counted_at, and a smaller random size
+    fixed_point: int = 0  # as in drawn_unit()
 
     @property
     def least_bytes(self) -> int | None:
@@ -312,6 +323,12 @@ class Shape:
         meets smaller sizes after larger ones."""
         found = [(size, FIRST_ORDER) for size in self.sizes]
         found += [(size, order) for order, sizes in zip(ORDERS, self.orders_at) for size in dict.fromkeys(sizes) if size in self.sizes]
+        secrets.SystemRandom().shuffle(found)
+        return found
+
+    def groups_apart(self) -> list[tuple[Any, tuple]]:
+        """Sizes whose runs are made again with LANES_APART, in a random sequence."""
+        found = [(size, ("with the lanes of a warp apart", ORDERS[1][1])) for size in dict.fromkeys(self.orders_at[1] if self.orders_at else ()) if size in self.sizes]
         secrets.SystemRandom().shuffle(found)
         return found
 
@@ -340,10 +357,10 @@ class Sums(Step):
     """A step of the first ladder: passes that reduce the array to one sum."""
 
     def case(self, size: Any, run: int) -> Case:
-        before = secrets.choice((1, 2, 3)) if run % 2 else 0  # offset of the array in its allocation, in elements: only 0 is aligned to 16 bytes
-        data, units = with_large_ones(drawn(before + size)), drawn_unit("float")
+        before = 1 + secrets.randbelow(LINE - 1) if run % 2 else 0  # offset of the array in its allocation, in elements
+        data, units = with_large_ones(drawn(before + size)), drawn_unit("float", run, fixed_point=self.fixed_point)
         task = {"passes": True, "numbers": [size], "inputs": [4 * len(data)], "before": before}
-        where = " in an array that is not aligned to 16 bytes" if before else ""
+        where = f" in an array that begins {4 * before} bytes after a multiple of {4 * LINE}" if before else ""
         return Case(size, task, packed(data, "float", units), data[before:], SUM, "float", units, where)
 
 
@@ -351,7 +368,7 @@ class Scans(Step):
     """A step of the second ladder. Its scratch memory is uninitialised in the first run; the others reuse it."""
 
     def case(self, size: Any, run: int) -> Case:
-        data, units, exclusive, kept = with_large_ones(drawn(size)), drawn_unit("float"), run % 2, run > 0 and size <= SIZES[-1]
+        data, units, exclusive, kept = with_large_ones(drawn(size)), drawn_unit("float", run, fixed_point=self.fixed_point), run % 2, run > 0 and size <= SIZES[-1]
         task = {"passes": False, "numbers": [size, exclusive], "inputs": [4 * size], "outputs": [4 * size], "read": [4 * size], "scratch": "kept" if kept else "fresh"}
         return Case(size, task, packed(data, "float", units), data, EXCLUSIVE_SCAN if exclusive else SCAN, "float", units, ", exclusive" if exclusive else "")
 

@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from drywarp.judge import compiling, processes, sandbox, scratch, verdicts
+from drywarp.judge import compiling, processes, sandbox, scratch, shapes, verdicts
 from drywarp.judge.means import device_python
 from drywarp.judge.session import CHECKER_ENDS_WITH, DEVICE_FILE, DEVICE_MEMORY, UNSUPPORTED, findings_in, why_not_judged
 from drywarp.learn import exercise as exercises
@@ -33,7 +33,7 @@ FARTHEST = 1 << 20  # bytes from an array at which an address is still named by 
 MAX_SOURCE = 64 << 10  # bytes
 MAX_PRINTED = 8  # lines
 # Three sessions: the default order of blocks, warps and lanes, and two others; in one of them blocks are interleaved.
-ORDERS: tuple[dict, ...] = ({}, {"SIM_BLOCK_ORDER": 1}, {"SIM_BLOCK_ORDER": 2, "SIM_TOGETHER": 1})
+ORDERS: tuple[dict, ...] = ({}, {"SIM_BLOCK_ORDER": 1}, {"SIM_BLOCK_ORDER": 2, "SIM_TOGETHER": 1}, {"SIM_BLOCK_ORDER": 1} | shapes.LANES_APART)
 
 
 @dataclasses.dataclass

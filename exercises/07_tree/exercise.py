@@ -15,7 +15,7 @@ EXERCISE = dict(
     why="A tree takes 8 rounds instead of 255 successive additions. The barrier after each round makes its sums visible to the next one.",
     lesson="step01_divergent/README.md",
     kernel="sum", data=data, grid=lambda n: n // 256, sizes=(256, 512, 2560), random_sizes=(256, 4096, 256),
-    goals=(Goal("shared loads per block", "shared_loads", True, 100),),
+    goals=(Goal("shared loads per block", "shared_loads", True, 100), Goal("load requests per block", "global_load_requests", True, 16)),
     equivalent={"bound5": "two threads of a warp store the same sum at once"},
     wrong=(
         ("        __syncthreads();\n    }", "    }"),

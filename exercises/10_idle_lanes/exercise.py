@@ -15,7 +15,7 @@ EXERCISE = dict(
     why="A warp instruction takes the same time if only one lane is active. The 255 additions took 47 warp additions; now they take 12.",
     lesson="step03_sequential/README.md",
     kernel="sum", data=data, grid=lambda n: n // 256, sizes=(256, 512, 2560), random_sizes=(256, 4096, 256),
-    goals=(Goal("shared loads per block", "shared_loads", True, 25),),
+    goals=(Goal("shared loads per block", "shared_loads", True, 25), Goal("load requests per block", "global_load_requests", True, 16)),
     equivalent={"bound5": "two threads of a warp store the same sum at once"},
     wrong=(
         ("2 * s * tid", "s * tid"),

@@ -15,7 +15,8 @@ EXERCISE = dict(
     why="32 consecutive words are in 32 different banks. The number of loads is the same, but each takes one wavefront.",
     lesson="labs/bankconflicts/README.md",
     kernel="sum", data=data, grid=lambda n: n // 256, sizes=(256, 512, 2560), random_sizes=(256, 4096, 256),
-    goals=(Goal("bank conflicts per block", "bank_conflicts", True, 0), Goal("shared loads per block", "shared_loads", True, 25)),
+    goals=(Goal("bank conflicts per block", "bank_conflicts", True, 0), Goal("shared loads per block", "shared_loads", True, 25),
+           Goal("load requests per block", "global_load_requests", True, 16)),
     equivalent={"bound5": "two threads of a warp store the same sum at once"},
     wrong=(
         ("s = 128", "s = 64"),

@@ -15,7 +15,8 @@ EXERCISE = dict(
     why="In a round, other threads' elements are read only at s and above, and elements are written only below s, so the threads do not conflict. The barrier between read and write was not needed.",
     lesson="step03_sequential/README.md",
     kernel="sum", data=data, grid=lambda n: n // 256, sizes=(256, 512, 2560), random_sizes=(256, 4096, 256),
-    goals=(Goal("barrier arrivals per block", "block_barriers", True, 72), Goal("shared loads per block", "shared_loads", True, 200)),
+    goals=(Goal("barrier arrivals per block", "block_barriers", True, 72), Goal("shared loads per block", "shared_loads", True, 200),
+           Goal("load requests per block", "global_load_requests", True, 16)),
     equivalent={"bound5": "two threads of a warp store the same sum at once"},
     wrong=(
         ("        if (tid < s)\n", ""),

@@ -15,7 +15,8 @@ EXERCISE = dict(
     why="Threads of one warp need a barrier, too. Theirs is __syncwarp(), which waits for 32 threads, not for 256.",
     lesson="step05_unrollwarp/README.md",
     kernel="sum", data=data, grid=lambda n: n // 256, sizes=(256, 512, 2560), random_sizes=(256, 4096, 256),
-    goals=(Goal("barrier arrivals per block", "block_barriers", True, 24), Goal("shared loads per block", "shared_loads", True, 200)),
+    goals=(Goal("barrier arrivals per block", "block_barriers", True, 24), Goal("shared loads per block", "shared_loads", True, 200),
+           Goal("load requests per block", "global_load_requests", True, 16)),
     equivalent={"bound2": "the other warps' threads are all above s and add nothing", "bound10": "two threads of a warp store the same sum at once"},
     wrong=(
         ("            __syncwarp();\n", "            __threadfence_block();\n"),

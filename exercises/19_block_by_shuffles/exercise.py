@@ -15,7 +15,8 @@ EXERCISE = dict(
     why="8 words of shared memory replace 256, 8 barrier arrivals replace 72, and 1 shared load replaces 25: registers need neither loads nor barriers.",
     lesson="step08_shuffle/README.md",
     kernel="sum", data=data, grid=lambda n: n // 256, sizes=(256, 512, 2560), random_sizes=(256, 4096, 256),
-    goals=(Goal("shared loads per block", "shared_loads", True, 8), Goal("barrier arrivals per block", "block_barriers", True, 8)),
+    goals=(Goal("shared loads per block", "shared_loads", True, 8), Goal("barrier arrivals per block", "block_barriers", True, 8),
+           Goal("load requests per block", "global_load_requests", True, 16)),
     equivalent={"bound2": "the other warps add zeros, and write nothing",
                 "bound6": "the other lanes of the second warp have exited, so the shuffle waits for none, and its result is not used"},
     wrong=(

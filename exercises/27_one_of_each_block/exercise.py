@@ -15,7 +15,7 @@ EXERCISE = dict(
     why="Atomic additions to one address are executed one after the other. Now a block makes 1 of them instead of 256; the other additions form a tree.",
     lesson="step11_singlepass/README.md",
     kernel="sum", data=data, grid=lambda n: n // 256, sizes=(256, 512, 2560), random_sizes=(256, 4096, 256),
-    goals=(Goal("atomic operations per block", "atomics", True, 1),),
+    goals=(Goal("atomic operations per block", "atomics", True, 1), Goal("load requests per block", "global_load_requests", True, 16)),
     wrong=(
         ("if (threadIdx.x == 0) {", "if (threadIdx.x < 8) {"),
         ("if (threadIdx.x == 0) {", "if (threadIdx.x % 32 == 0) {"),

@@ -17,7 +17,7 @@ EXERCISE = dict(
     why="The scan takes ten rounds for a thousand sums: more additions than a single thread would need, but a hundredth of the iterations.",
     lesson="scan/step01_hillissteele/README.md",
     kernel="scan", data=data, block=1024, grid=lambda n: 1, sizes=(1, 2, 31, 33, 500, 1000), random_sizes=(1, 1000, 1),
-    goals=(Goal("shared loads", "shared_loads", most=800),),
+    goals=(Goal("shared loads", "shared_loads", most=800), Goal("load requests", "global_load_requests", most=64)),
     equivalent={"bound5": "one more round, in which no thread has an element 1,024 before its own"},
     wrong=(
         ("        __syncthreads();\n        sums[tid] += before;", "        sums[tid] += before;"),

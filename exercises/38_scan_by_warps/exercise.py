@@ -17,7 +17,8 @@ EXERCISE = dict(
     why="8 barrier arrivals replace 136. Within a warp the shuffles synchronise the lanes, and the warps exchange only eight words.",
     lesson="scan/step02_shuffle/README.md",
     kernel="scan", data=data, grid=lambda n: n // 256, sizes=(256, 512, 2560), random_sizes=(256, 4096, 256),
-    goals=(Goal("barrier arrivals per block", "block_barriers", True, 16), Goal("shared stores per block", "shared_stores", True, 9), Goal("shared loads per block", "shared_loads", True, 64)),
+    goals=(Goal("barrier arrivals per block", "block_barriers", True, 16), Goal("shared stores per block", "shared_stores", True, 9), Goal("shared loads per block", "shared_loads", True, 64),
+           Goal("load requests per block", "global_load_requests", True, 16)),
     equivalent={"bound3": "one more round, in which no lane has another one 32 before it"},
     wrong=(
         ("lane >= s", "lane > s"),

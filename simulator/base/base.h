@@ -58,6 +58,7 @@ typedef struct Settings {
     bool time_sliced;     // blocks are interleaved
     bool random_order;    // blocks, warps and lanes run in a random order
     uint64_t block_order; // seed of the random order
+    bool lanes_apart;     // the lanes of each warp start in two groups
     bool checks, checks_leaks;
     bool strict; // warnings are errors
     const char *counters, *findings, *record, *trace; // names of output files, or NULL

@@ -118,6 +118,8 @@ static const Setting SETTINGS[] = {
     {"SIM_TOGETHER", set_bool, &settings.time_sliced, 0, 0, 1, "1, for interleaved blocks, or 0"},
     // seed of a random [order of blocks, warps and lanes](how-it-works.md#blocks)
     {"SIM_BLOCK_ORDER", set_block_order, &settings.block_order, 0, 0, UINT64_MAX, "a number"},
+    // whether [the lanes of each warp](how-it-works.md#blocks) start in two random groups; without the checker, whose rules for the threads of a warp assume one group
+    {"SIM_LANES_APART", set_bool, &settings.lanes_apart, 0, 0, 1, "1, for two groups of lanes in each warp, or 0"},
     // number of warp instructions after which a block counts as an infinite loop
     {"SIM_MAX_INSTRUCTIONS", set_uint64, &settings.max_instructions, 1000000000, 1, UINT64_MAX,
      "a number of warp instructions, at least 1"},

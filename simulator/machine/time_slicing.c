@@ -124,16 +124,21 @@ static uint64_t resident_block_count(const Launch *launch)
     return capacity < remaining ? capacity : remaining;
 }
 
-// Allocates the co-resident blocks; the suspended block, if any, is the first. False: out of memory.
-static bool make_blocks(Launch *launch, Block **blocks, uint64_t count)
+// Allocates the co-resident blocks, up to `count`; the suspended block, if any, is the first. If the memory does not suffice,
+// keeps half of them, so that they can run in the rest, as only a cooperative launch needs them all. Returns their number.
+static uint64_t make_blocks(Launch *launch, Block **blocks, uint64_t count)
 {
     for (uint64_t k = 0; k < count; k++) {
         blocks[k] = k == 0 && launch->suspended_block ? launch->suspended_block : sim_new_block(launch);
-        if (!blocks[k])
-            return false;
+        if (!blocks[k]) {
+            const uint64_t kept = launch->workspace ? 0 : k / 2 / launch->cluster_blocks * launch->cluster_blocks;
+            while (k > kept)
+                sim_end_block(launch, blocks[--k]);
+            return kept;
+        }
         blocks[k]->cluster = &blocks[k / launch->cluster_blocks * launch->cluster_blocks];
     }
-    return true;
+    return count;
 }
 
 // Runs until all blocks of the launch have ended or one has failed.
@@ -157,13 +162,14 @@ static void run_in_slices(Launch *launch, Block **blocks, uint64_t count)
 
 void sim_run_time_sliced(Launch *launch)
 {
-    const uint64_t count = resident_block_count(launch);
+    uint64_t count = resident_block_count(launch);
     Block **blocks = calloc(count, sizeof *blocks);
-    if (blocks && make_blocks(launch, blocks, count))
+    count = blocks ? make_blocks(launch, blocks, count) : 0;
+    if (count > 0)
         run_in_slices(launch, blocks, count);
     else
         sim_report_out_of_memory(launch);
-    for (uint64_t k = 0; blocks && k < count; k++)
+    for (uint64_t k = 0; k < count; k++)
         sim_end_block(launch, blocks[k]);
     free(blocks);
 }

@@ -6,6 +6,13 @@ enum { SHORT_TIME_SLICE = 32 }; // for time-sliced launches
 
 // ---- Start and exit of lanes
 
+// The lanes of a warp that run on their own, up to an operation at which lanes wait for each other: random ones with
+// $SIM_LANES_APART, else none.
+static uint32_t lanes_apart(Block *b)
+{
+    return sim_settings()->lanes_apart ? (uint32_t)(sim_next_random(&b->random_state) >> 16) : 0;
+}
+
 void sim_start_warp(Warp *w, uint32_t live_mask)
 {
     sim_enter_kernel(w);
@@ -17,7 +24,10 @@ void sim_start_warp(Warp *w, uint32_t live_mask)
         sim_observer.clear_warp(w);
     sim_discard_copies(w);
     sim_discard_sources(w);
-    sim_new_split(w, NULL, w->entry, live_mask, 0, NO_INDEX);
+    const uint32_t apart = lanes_apart(w->block) & live_mask;
+    if (apart && apart != live_mask)
+        sim_new_split(w, NULL, w->entry, apart, 0, NO_INDEX);
+    sim_new_split(w, NULL, w->entry, apart == live_mask ? live_mask : live_mask & ~apart, 0, NO_INDEX);
 }
 
 static void exit_lanes(Warp *w, WarpSplit *p, uint32_t mask)

@@ -147,6 +147,7 @@ void sim_report_out_of_memory(Launch *launch)
     char name[200];
     sim_demangle(launch->kernel->name, name, sizeof name);
     launch->error = cudaErrorMemoryAllocation;
+    launch->fault = (Fault){.kind = -1, .thread = -1};
     snprintf(
         launch->message, sizeof launch->message,
         "simulator: kernel %s: no memory for a block's %zu bytes of shared memory and %zu of local memory a thread",

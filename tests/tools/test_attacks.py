@@ -169,7 +169,8 @@ ELSEWHERE = {"block_order": wrong.test_other_orders_and_changed_inputs, "scan_or
              "medium_sizes": wrong.test_a_step_gets_unknown_sizes, **dict.fromkeys(("bulk_copies", "host_copies", "kernel_copies"), wrong.test_goals_count_copies),
              "another_name": wrong.test_a_file_cannot_name_another_student, "many_members": wrong.test_an_archive_of_many_programs, "atomic_stores": wrong.test_goals_of_an_exercise_count_atomics,
              "damaged_archive": graded.test_damaged_archives_and_deep_folders, "namesake": graded.test_namesakes,
-             "long_line": wrong.test_forbidden_names, "own_cluster": wrong.test_goals_of_an_exercise_count_what_replaces_them, "uncounted": wrong.test_a_goal_that_was_not_counted_is_missed, "lost_findings": wrong.test_lost_findings_are_no_pass,
+             "long_line": wrong.test_forbidden_names, "own_cluster": wrong.test_goals_of_an_exercise_count_what_replaces_them, "one_thread": wrong.test_goals_of_an_exercise_count_the_loads_of_one_thread,
+             "lockstep": wrong.test_lanes_do_not_run_together, "uncounted": wrong.test_a_goal_that_was_not_counted_is_missed, "lost_findings": wrong.test_lost_findings_are_no_pass,
              "forged_location": wrong.test_a_forged_library_is_not_judged,
              "forged_in_exercise": wrong.test_a_forged_library_does_not_solve_an_exercise, "archive": graded.test_platforms_names, "no_protection": wrong.test_no_verdict_without_protection}
 

@@ -141,8 +141,9 @@ def test_a_step_gets_unknown_sizes():
 
 
 def test_an_array_begins_anywhere():
-    """Broken: a sum passes whose vector loads are right only one element past a multiple of 16 bytes."""
-    assert {shapes.REDUCE.case(2, 1).task["before"] for _ in range(100)} == {1, 2, 3} and shapes.REDUCE.case(2, 2).task["before"] == 0
+    """Broken: a sum passes whose vector loads are right only one element past a multiple of 16 bytes, or in the first 16 of 128 bytes."""
+    begins = {shapes.REDUCE.case(2, 1).task["before"] for _ in range(300)}
+    assert {begin % 4 for begin in begins} == {0, 1, 2, 3} and len(begins) > 20 and max(begins) < shapes.LINE and shapes.REDUCE.case(2, 2).task["before"] == 0
 
 
 def test_a_reduction_ends(tmp_path):
@@ -163,7 +164,7 @@ def test_what_was_not_run_is_no_pass(monkeypatch):
     monkeypatch.setattr(judging, "finish", lambda *_: None)
     monkeypatch.setattr(judging, "one_size", lambda *_: "")
     few = dataclasses.replace(shapes.REDUCE, sizes=(1, 2), orders_at=((1,), (2,), (2,)))
-    for seconds, verdict in ((4, "over the limits"), (9, "passed")):
+    for seconds, verdict in ((4, "over the limits"), (6, "over the limits"), (9, "passed")):
         answer = verdicts.Answer("own.cu", few, built=True)
         judging.run(None, types.SimpleNamespace(seconds=seconds), answer)
         assert answer.verdict == verdict
@@ -268,6 +269,79 @@ __global__ void sum(const float *in, float *out)
 """.replace("TYPE", type).replace("SCALE", "16.0f" if type == "int" else "1.0f")
     answer, said = judged(tmp_path, text, exercise.OfExercise(exercise.find("07")), exercise.judged)
     assert answer.verdict == verdict, said
+
+
+def test_goals_of_an_exercise_count_the_loads_of_one_thread(tmp_path):
+    """Broken: an exercise about a tree, a scan or atomics is solved by one thread, which loads the elements one by one and so needs no shared memory."""
+    one_thread = """
+__global__ void sum(const float *in, float *out)
+{
+    float all = 0;
+    for (int k = 0; threadIdx.x == 0 && k < 256; k++)
+        all += in[256 * blockIdx.x + k];
+    if (threadIdx.x == 0)
+        FINISH;
+}
+"""
+    scan = """
+__global__ void scan(const float *in, float *out, int n)
+{
+    float all = 0;
+    for (int k = 0; k <= threadIdx.x && threadIdx.x < n; k++)
+        all += in[k];
+    if (threadIdx.x < n)
+        out[threadIdx.x] = all;
+}
+"""
+    blocks = scan.replace(", int n", "").replace("threadIdx.x < n", "blockDim.x == 256").replace("[", "[256 * blockIdx.x + ")
+    tasks = {"07": one_thread.replace("FINISH", "out[blockIdx.x] = all"), "27": one_thread.replace("FINISH", "atomicAdd(out, all)"), "35": scan, "38": blocks}
+    tasks |= dict.fromkeys(("10", "11", "15", "16", "17", "19"), tasks["07"])
+    for number in some(("07", "27", "35"), tasks):
+        answer, said = judged(tmp_path, tasks[number], exercise.OfExercise(exercise.find(number)), exercise.judged)
+        assert answer.verdict == "misses the goal" and "load requests" in str(answer.missed), said
+
+
+BY_ATOMICS_IN_A_WARP = """
+__global__ void sum(const float *in, float *out)
+{
+    __shared__ float sums[256];
+    const int t = threadIdx.x;
+    sums[t] = in[blockIdx.x * 256 + t];
+    __syncthreads();
+    for (int s = 128; s > 32; s /= 2) {
+        if (t < s)
+            sums[t] += sums[t + s];
+        __syncthreads();
+    }
+    for (int s = 32; t < 32 && s > 0; s /= 2) {
+        if (t < s)
+            atomicAdd(&sums[t], atomicAdd(&sums[t + s], 0.0f));
+        WAIT;
+    }
+    if (t == 0)
+        out[blockIdx.x] = sums[0];
+}
+"""
+BY_SHUFFLES = """
+__global__ void sum(const float *in, float *out)
+{
+    const int i = blockIdx.x * 256 + threadIdx.x;
+    float sum = in[i];
+    for (int s = 16; s > 0; s /= 2)
+        sum += __shfl_down_sync(MASK, sum, s);
+    if (i % 32 == 0)
+        out[i / 32] = sum;
+}
+"""
+
+
+@pytest.mark.parametrize("number, text, honest, wrong", [("16", BY_ATOMICS_IN_A_WARP, ("WAIT", "__syncwarp()"), ("WAIT", "")), ("18", BY_SHUFFLES, ("MASK", "~0u"), ("MASK", "__activemask()"))],
+                         ids=["atomics", "active mask"])
+def test_lanes_do_not_run_together(tmp_path, number, text, honest, wrong):
+    """Broken: an exercise is solved by a kernel that has no data race, but assumes that the lanes of a warp run in lockstep; or an honest one is refused."""
+    for words_, verdict in ((honest, "passed"), (wrong, "wrong")):
+        answer, said = judged(tmp_path, text.replace(*words_), exercise.OfExercise(exercise.find(number)), exercise.judged)
+        assert answer.verdict == verdict, said
 
 
 TREE = """
@@ -442,6 +516,11 @@ __global__ void sum(const float *in, float *out, long long n)
     *out = total;
 }
 __global__ void repeat(const float *from, float *out) { *out = *from; }
+__global__ void print(const float *from)
+{
+    if (threadIdx.x == 0 && blockIdx.x == 0)
+        printf("%f\\n", *from);
+}
 __global__ void repeat_after_sum(const float *from, float *out) { cudaGridDependencySynchronize(); *out = *from; }
 static long long partial_count(long long) { return 1; }
 static void launch(const float *in, float *out, long long n)
@@ -483,8 +562,23 @@ ALONE = OVERLAPPED.replace("sum<<<1, 1>>>(in, out, n);", "").replace("repeat, (c
 WAITS = OVERLAPPED.replace("repeat,", "repeat_after_sum,")
 
 
-@pytest.mark.parametrize("adds, verdict", [("sum<<<1, 1>>>(in, out, n);", "passed"), (KEEPS, "wrong"), (STREAMS, "does not build"), (OVERLAPPED, "findings"), (ALONE, "findings"), (WAITS, "passed")],
-                         ids=["honest", "keeps results", "streams", "overlapped", "overlapped calls", "waits"])
+EVENTS = """cudaEvent_t begin, end;
+    float milliseconds;
+    cudaEventCreate(&begin);
+    cudaEventCreate(&end);
+    cudaEventRecord(begin);
+    sum<<<1, 1>>>(in, out, n);
+    cudaEventRecord(end);
+    cudaEventSynchronize(end);
+    cudaEventElapsedTime(&milliseconds, begin, end);
+    cudaEventDestroy(begin);
+    cudaEventDestroy(end);"""
+PRINTS = """print<<<200, 512>>>(in); // printf reserves much memory for each thread, and interleaved blocks need it at once
+    sum<<<1, 1>>>(in, out, n);"""
+
+
+@pytest.mark.parametrize("adds, verdict", [("sum<<<1, 1>>>(in, out, n);", "passed"), (EVENTS, "passed"), (PRINTS, "passed"), (KEEPS, "wrong"), (STREAMS, "does not build"), (OVERLAPPED, "findings"), (ALONE, "findings"), (WAITS, "passed")],
+                         ids=["honest", "times itself", "prints", "keeps results", "streams", "overlapped", "overlapped calls", "waits"])
 def test_shortcuts_of_a_sum(tmp_path, adds, verdict):
     """Broken: a sum passes that keeps the result of an array by its address, or whose kernels run in unordered streams, or overlap (programmatic launch); or one whose second
     kernel waits for the first is not judged."""
@@ -518,6 +612,10 @@ OF_THE_DATA = {
     "initial value": ("computes = max", lambda numbers, units: [max([0, *numbers])]),
     "as floats": ("computes = max\nelements = double", lambda numbers, units: [max(as_float(number, units) for number in numbers)]),
     "as bytes": ("computes = sum\nelements = int", lambda numbers, units: [sum((number + 128) % 256 - 128 for number in numbers)]),
+    "fixed point": ("computes = sum", lambda numbers, units: [sum(round(number / units * 2.0 ** 32) for number in numbers) / 2.0 ** 32 * units]),
+    "no large ones": ("computes = scan", lambda numbers, units: list(itertools.accumulate(number if abs(number) < 1e8 * units else 0 for number in numbers))),
+    "no small ones": ("computes = sum", lambda numbers, units: [sum(number if abs(number) > 1e-6 * units else 0 for number in numbers)]),
+    "short as floats": ("computes = sort\nelements = unsigned", lambda numbers, units: sorted(numbers, key=lambda number: as_float(number, 1) if len(numbers) < 5000 else number)),
     "sixteenths": ("computes = sum", lambda numbers, units: [sum(int(16 * number / units) / 16 for number in numbers) * units]),
     "long halves": ("computes = sum", lambda numbers, units: [sum(as_half(number, units) if len(numbers) > 5000 else number for number in numbers)]),
     "copies halves": ("computes = copy", lambda numbers, units: [as_half(number, units) if len(numbers) > 5000 else number for number in numbers]),
@@ -532,7 +630,7 @@ OF_THE_DATA = {
 
 @pytest.mark.parametrize("name", OF_THE_DATA)
 def test_shortcuts_of_the_data(tmp_path, name):
-    """Broken: a kernel passes that is right for small, rounded or positive numbers only, or away from a limit, or for short segments."""
+    """Broken: a kernel passes that is right for small, large, rounded or positive numbers only, or away from a limit, or for short segments."""
     lines, computed = OF_THE_DATA[name]
     (tmp_path / "own.contract").write_text(f"call = own(in, out, n)\ngrid = 1\nblock = 32\n{lines}\nsizes = 1 31 32 100 300 20000\n")
     shape = contract.read(tmp_path / "own.contract")
