@@ -18,7 +18,7 @@ typedef struct BlockCheck {
     uint8_t *local_written;                   // a flag for each byte of local memory
     struct Origins *origins;                  // value_table.c, in the block's arena; NULL if there are none
     struct UndefinedValue *barrier_operand;   // value_results.c: the last undefined predicate that a barrier combines; in the block's arena
-    struct GenericWrites *generic_writes;     // bulk_copies.c; NULL if the module has no bulk copies
+    uint32_t proxy_fence_time, init_fence_time; // times of the last fence.proxy.async and fence.mbarrier_init
     struct ClusterAccesses *cluster_accesses; // cluster_ends.c; NULL without clusters
     struct DeferredReads *deferred_reads;     // deferred_reads.c; NULL if no read was deferred
     struct UnreleasedWrites *unreleased_writes; // dependent_launches.c; NULL until needed

@@ -4,65 +4,31 @@
 // generic proxy, even if a barrier orders them. The same holds for the initialisation of the mbarrier that it signals, for which
 // fence.mbarrier_init also suffices. As a simplification, a fence by any thread of the block counts; this misses some errors.
 #include "checker/block_check.h"
+#include "checker/shadow.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-enum { UNIT_BYTES = 8 }; // granularity of the tracking: the size of an mbarrier
-
-typedef struct LastWriter { // last writer of a unit
-    uint32_t time, site : 20, thread : 12;
-} LastWriter;
-
-typedef struct GenericWrites { // generic-proxy writes to a block's shared memory
-    uint32_t proxy_fence_time, init_fence_time; // times of the block's last fence.proxy.async and fence.mbarrier_init
-    LastWriter writers[]; // indexed by unit
-} GenericWrites;
-
-void sim_start_generic_writes(Block *b)
+void sim_start_proxy_fences(Block *b)
 {
-    if (!b->launch->module->uses_bulk_copies)
-        return;
-    if (!b->check->generic_writes)
-        b->check->generic_writes = calloc(1, sizeof *b->check->generic_writes + (b->launch->shared_bytes / UNIT_BYTES + 1) * sizeof *b->check->generic_writes->writers);
-    if (!b->check->generic_writes)
-        sim_die("out of memory: checks of bulk copies");
     // Earlier than all writes of this block, later than those of earlier blocks.
-    b->check->generic_writes->proxy_fence_time = b->check->generic_writes->init_fence_time = sim_time(b) - 1;
-}
-
-void sim_note_generic_writes(Warp *w, const Instr *i, const Access *access, uint32_t mask)
-{
-    const Block *b = w->block;
-    for (uint32_t rest = mask; rest; rest &= rest - 1) {
-        const int l = __builtin_ctz(rest);
-        const size_t first = (size_t)(access->pointer[l] - b->shared);
-        for (size_t unit = first / UNIT_BYTES; unit <= (first + access->bytes - 1) / UNIT_BYTES; unit++)
-            b->check->generic_writes->writers[unit] =
-                (LastWriter){sim_time(b), i->site & 0xfffff, (unsigned)(w->number * LANES + l) & 0xfff};
-    }
+    b->check->proxy_fence_time = b->check->init_fence_time = sim_time(b) - 1;
 }
 
 void sim_note_proxy_fence(Warp *w)
 {
-    if (!w->block->check->generic_writes)
-        return;
-    w->block->check->generic_writes->proxy_fence_time = sim_time(w->block);
+    w->block->check->proxy_fence_time = sim_time(w->block);
     sim_advance_time(w->block);
 }
 
 void sim_note_init_fence(Warp *w, const Instr *i, uint32_t mask)
 {
-    if (w->block->check->generic_writes)
-        w->block->check->generic_writes->init_fence_time = sim_time(w->block);
+    w->block->check->init_fence_time = sim_time(w->block);
     sim_order_by_fence(w, i, mask);
 }
 
-static void report(Warp *w, const Instr *i, int lane, const LastWriter *writer, bool is_source)
+static void report(Warp *w, const Instr *i, int lane, const AccessRecord *writer, bool is_source)
 {
     const Block *b = w->block;
     const Launch *launch = b->launch;
-    const FindingLocation locations[] = {sim_location_of(launch, b->number, writer->thread, sim_instruction_at(writer->site),
+    const FindingLocation locations[] = {sim_location_of(launch, b->number, writer->warp * LANES + (uint32_t)__builtin_ctz(writer->lanes), sim_instruction_at(writer->site),
                                          is_source ? "shared memory write" : "mbarrier.init", OTHER_ROLE),
                             sim_location_of(launch, b->number, (uint32_t)(w->number * LANES + lane), i,
                                          is_source ? "bulk copy from it, started" : "bulk copy that signals it, started", OTHER_ROLE)};
@@ -102,20 +68,26 @@ static void warn_about_library(void)
                         "this is the library's responsibility, not a finding\n");
 }
 
+// True for a write by a thread of the block that no proxy fence follows.
+static bool lacks_proxy_fence(const AccessRecord *record, const Block *b)
+{
+    return record->kind == PLAIN_WRITE && record->block == (uint32_t)b->number && record->time > b->check->proxy_fence_time;
+}
+
+static bool lacks_init_fence(const AccessRecord *record, const Block *b)
+{
+    return lacks_proxy_fence(record, b) && record->time > b->check->init_fence_time;
+}
+
 void sim_check_bulk_copy(Warp *w, const Instr *i, int lane, uint64_t address, size_t bytes, bool is_source)
 {
-    const Block *b = w->block;
-    const GenericWrites *generic_writes = b->check->generic_writes;
-    const bool uses_proxy_fence = is_source || generic_writes->proxy_fence_time > generic_writes->init_fence_time;
-    const uint32_t fence_time = uses_proxy_fence ? generic_writes->proxy_fence_time : generic_writes->init_fence_time;
-    for (size_t unit = address / UNIT_BYTES; bytes > 0 && !sim_has_block_rank(address) && unit <= (address + bytes - 1) / UNIT_BYTES;
-         unit++)
-        if (generic_writes->writers[unit].time > fence_time) {
-            sim_wait_for_earlier_blocks(w->block); // not from a speculative run
-            if (!is_source && is_from_library(w, i))
-                warn_about_library();
-            else
-                report(w, i, lane, &generic_writes->writers[unit], is_source);
-            return;
-        }
+    AccessRecord writer;
+    if (bytes == 0 || sim_has_block_rank(address) ||
+        !sim_find_shared_record(w->block, address, bytes, is_source ? lacks_proxy_fence : lacks_init_fence, &writer))
+        return;
+    sim_wait_for_earlier_blocks(w->block); // not from a speculative run
+    if (!is_source && is_from_library(w, i))
+        warn_about_library();
+    else
+        report(w, i, lane, &writer, is_source);
 }

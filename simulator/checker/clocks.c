@@ -96,6 +96,13 @@ static void join_threads(Block *b)
         }
 }
 
+// True if records of shared memory are needed after a barrier of the block: by the other blocks of a cluster, or by bulk copies, which
+// a barrier does not order after writes.
+static bool keeps_records(const Launch *launch)
+{
+    return launch->cluster_blocks > 1 || (launch->module->uses_bulk_copies && launch->kernel->program->effects.synchronises);
+}
+
 void sim_order_block(Block *b)
 {
     BlockClocks *clocks = clocks_of(b);
@@ -105,7 +112,7 @@ void sim_order_block(Block *b)
     for (int n = 0; n < b->warp_count; n++)
         clocks->min_block_epoch[n] = clocks->time;
     clocks->time++;
-    clocks->generation += b->launch->cluster_blocks == 1;
+    clocks->generation += !keeps_records(b->launch);
 }
 
 // Joins the clocks of some lanes at a barrier of their warp.

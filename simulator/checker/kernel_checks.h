@@ -165,8 +165,8 @@ uint32_t sim_warp_barrier(const Warp *w);
 uint32_t sim_time(const Block *block);
 uint32_t sim_start_time(const Block *block); // the time when the block started
 void sim_advance_time(Block *block);
-// Number of the block's barrier interval, and of its first one; they increase. In a cluster, all intervals of a block have one
-// number, because its blocks access each other's shared memory.
+// Number of the block's barrier interval, and of its first one; they increase. All intervals of a block have one number in a cluster,
+// and in kernels with bulk copies.
 uint32_t sim_block_generation(const Block *block);
 uint32_t sim_first_generation(const Block *block);
 
@@ -179,14 +179,12 @@ void sim_check_barrier_divergence(Block *b, const Barrier *barrier);
 
 // ---- bulk_copies.c: whether the async proxy sees the writes of threads to shared memory
 
-void sim_start_generic_writes(Block *b); // also when the block restarts
+void sim_start_proxy_fences(Block *b); // also when the block restarts
 // The lanes execute fence.mbarrier_init, or the warp fence.proxy.async.
 void sim_note_init_fence(Warp *w, const Instr *i, uint32_t mask);
 void sim_note_proxy_fence(Warp *w);
 // A lane starts a bulk copy that reads these bytes of shared memory (`is_source`), or that signals the mbarrier there.
 void sim_check_bulk_copy(Warp *w, const Instr *i, int lane, uint64_t address, size_t bytes, bool is_source);
-// Lanes write shared memory of their block through the generic proxy.
-void sim_note_generic_writes(Warp *w, const Instr *i, const Access *access, uint32_t mask);
 
 // ---- cluster_ends.c: accesses to shared memory of a block that may have exited
 

@@ -223,8 +223,6 @@ void sim_check_access(Warp *w, const Instr *i, Access *access, uint32_t mask, Bl
     if (is_redundant_load(&check, launch, access, mask, a, kind))
         return;
     init_check(&check, w, i, access, mask, owner, a);
-    if (owner == w->block && owner->check->generic_writes && kind == PLAIN_WRITE)
-        sim_note_generic_writes(w, i, access, mask);
     if (owner && check.barriers_only && !reserved) {
         if (sim_defer_read(&check, mask))
             return;

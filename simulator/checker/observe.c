@@ -62,7 +62,6 @@ static void free_block(Block *b)
     sim_end_dependencies(b);
     free(check->unreleased_writes);
     sim_free_block_clocks(b);
-    free(check->generic_writes);
     free(check->cluster_accesses);
     free(check->deferred_reads);
     sim_free_lines(check->lines, b->launch->shared_bytes + 1);
@@ -74,7 +73,7 @@ static void begin_block(Block *b)
 {
     b->check->origins = NULL;
     sim_start_block_clocks(b);
-    sim_start_generic_writes(b);
+    sim_start_proxy_fences(b);
     sim_start_cluster_accesses(b);
     sim_begin_dependencies(b);
 }

@@ -113,6 +113,9 @@ void sim_check_word(AccessCheck *check, ShadowCell *c, uint32_t lanes, unsigned 
 // Checks and records the part of an access in one line. `as_strided`: it may be kept as a StridedAccess. Changes `current` temporarily.
 void sim_check_strided(AccessCheck *check, ShadowLine *line, StridedAccess *current, bool as_strided);
 void sim_check_noncoherent(AccessCheck *check, uint32_t mask); // checks loads by ld.global.nc
+typedef bool RecordPredicate(const AccessRecord *record, const Block *b);
+// Sets `found` to a record of an access to these bytes of the block's shared memory for which `matches` is true; false: there is none.
+bool sim_find_shared_record(const Block *b, uint64_t first, size_t bytes, RecordPredicate *matches, AccessRecord *found);
 // Records a store if the line has no other record of this generation; false: nothing is recorded. Of the check, only memory, allocation,
 // single_threaded, barriers_only and access->bytes need to be set.
 bool sim_record_strided_store(const AccessCheck *check, ShadowLine *line, const StridedAccess *current);

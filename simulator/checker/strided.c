@@ -1,4 +1,5 @@
 // strided.c: the access records of a shadow line: a few StridedAccesses or, where these do not suffice, cells (cells.c).
+#include "checker/block_check.h"
 #include "checker/conflicts.h"
 #include "checker/readers.h"
 
@@ -493,27 +494,45 @@ bool sim_record_strided_store(const AccessCheck *check, ShadowLine *line, const 
     return recorded;
 }
 
-// ---- Non-coherent loads (ld.global.nc)
+// ---- Searches
 
-// A write to these bytes of a line in this generation, or NULL; sets the lanes of the write. The line is locked.
-static const AccessRecord *find_writer(ShadowLine *line, unsigned first, unsigned count, uint32_t *lanes)
+// The first record of an access to these bytes of a line for which `matches` is true; sets the lanes of the access. The line is locked.
+static bool find_record(ShadowLine *line, unsigned first, unsigned count, RecordPredicate *matches, const Block *b, AccessRecord *found)
 {
     for (unsigned byte = first; byte < first + count; byte++) {
         const unsigned n = byte / 4;
         for (int k = 0; !line->has_cells && k < line->count; k++) {
-            const StridedAccess *strided = strided_at(line, k);
-            *lanes = lanes_at_byte(strided, (int)byte);
-            if (writes(&strided->record) && strided->word_mask >> n & 1 && *lanes)
-                return &strided->record;
+            *found = strided_at(line, k)->record;
+            found->lanes = strided_at(line, k)->word_mask >> n & 1 ? lanes_at_byte(strided_at(line, k), (int)byte) : 0;
+            if (found->lanes && matches(found, b))
+                return true;
         }
         for (int k = 0; line->has_cells && k < line->overflow->cells[n].count; k++) {
-            const AccessRecord *record = &records_of(&line->overflow->cells[n])[k];
-            *lanes = record->lanes;
-            if (writes(record) && record->byte_mask >> byte % 4 & 1)
-                return record;
+            *found = records_of(&line->overflow->cells[n])[k];
+            if (found->byte_mask >> byte % 4 & 1 && matches(found, b))
+                return true;
         }
     }
-    return NULL;
+    return false;
+}
+
+bool sim_find_shared_record(const Block *b, uint64_t first, size_t bytes, RecordPredicate *matches, AccessRecord *found)
+{
+    for (uint64_t at = first, next; at < first + bytes; at = next) {
+        ShadowLine *line = &b->check->lines[at / LINE_BYTES];
+        next = (at / LINE_BYTES + 1) * LINE_BYTES;
+        const uint64_t end = next < first + bytes ? next : first + bytes;
+        if (line->generation == sim_block_generation(b) &&
+            find_record(line, (unsigned)(at % LINE_BYTES), (unsigned)(end - at), matches, b, found))
+            return true;
+    }
+    return false;
+}
+
+static bool is_write(const AccessRecord *record, const Block *b)
+{
+    (void)b;
+    return writes(record);
 }
 
 void sim_check_noncoherent(AccessCheck *check, uint32_t mask)
@@ -522,13 +541,10 @@ void sim_check_noncoherent(AccessCheck *check, uint32_t mask)
         const int l = __builtin_ctz(rest);
         const uint64_t first = (uint64_t)(check->access->pointer[l] - check->memory.base); // aligned: in one line
         ShadowLine *line = &check->memory.lines[first / LINE_BYTES];
-        uint32_t lanes;
+        AccessRecord writer;
         lock_line(check, line);
-        const unsigned in_line = (unsigned)(first % LINE_BYTES), bytes = (unsigned)check->access->bytes;
-        const AccessRecord *writer = find_writer(line, in_line, bytes, &lanes);
-        if (writer) {
-            check->race = (Race){*writer, check->record, .found = true, .stale = true};
-            check->race.earlier.lanes = lanes;
+        if (find_record(line, (unsigned)(first % LINE_BYTES), (unsigned)check->access->bytes, is_write, check->w->block, &writer)) {
+            check->race = (Race){writer, check->record, .found = true, .stale = true};
             check->race.later.lanes = 1u << l;
         }
         unlock_line(check, line);
