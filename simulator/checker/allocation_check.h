@@ -14,7 +14,6 @@ typedef struct AllocationCheck {
     atomic_uint last_write_generation; // LaunchClocks.generation of the last kernel that wrote to it
     uint32_t *undefined_bytes;         // undefined_copies.c: a number for each byte; or NULL
     struct Uses *uses;                 // memory_uses.c: accesses by host and device; or NULL
-    struct Shadow *shadow;             // dynamic_parallelism.c; or NULL
 } AllocationCheck;
 
 // The recorded uses of an allocation, or NULL.

@@ -34,6 +34,18 @@ static inline BlockClocks *clocks_of(const Block *b)
     return &b->check->clocks;
 }
 
+// AccessRecord.block of the block's accesses.
+static inline uint32_t block_id(const Block *b)
+{
+    return b->launch->vector_clocks->first_block + (uint32_t)b->number;
+}
+
+// True if the access is of another grid of a nested launch (dynamic_parallelism.c).
+static inline bool is_of_other_grid(const Block *b, const AccessRecord *access)
+{
+    return access->block - b->launch->vector_clocks->first_block >= b->launch->blocks;
+}
+
 static inline const ThreadClock *clock_of(const Warp *w, int lane)
 {
     return clock_in(clocks_of(w->block), w->number, lane);

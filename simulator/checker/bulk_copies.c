@@ -71,7 +71,7 @@ static void warn_about_library(void)
 // True for a write by a thread of the block that no proxy fence follows.
 static bool lacks_proxy_fence(const AccessRecord *record, const Block *b)
 {
-    return record->kind == PLAIN_WRITE && record->block == (uint32_t)b->number && record->time > b->check->proxy_fence_time;
+    return record->kind == PLAIN_WRITE && record->block == block_id(b) && record->time > b->check->proxy_fence_time;
 }
 
 static bool lacks_init_fence(const AccessRecord *record, const Block *b)

@@ -1,5 +1,7 @@
 // cells.c: the last accesses to each word, for lines with cells; and which strong accesses conflict.
+#include "checker/block_check.h"
 #include "checker/conflicts.h"
+#include "checker/dynamic_parallelism.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -221,11 +223,23 @@ static bool is_repeated_poll(const AccessCheck *check, ShadowCell *c, const Acce
     return false;
 }
 
+// In a nested launch, a read of another grid's strong write acquires from that grid.
+static void acquire_from_writer(const AccessCheck *check, ShadowCell *c)
+{
+    int k = c->count;
+    while (k > 0 && !writes(&records_of(c)[k - 1]))
+        k--;
+    if (k > 0 && is_of_other_grid(check->w->block, &records_of(c)[k - 1]) && is_strong(&records_of(c)[k - 1]))
+        sim_acquire_from_grid(check->w->block, &records_of(c)[k - 1]);
+}
+
 void sim_check_word(AccessCheck *check, ShadowCell *c, uint32_t lanes, unsigned bytes)
 {
     AccessRecord current = check->record, *all = records_of(c);
     current.lanes = lanes;
     current.byte_mask = bytes & 15;
+    if (check->w->block->launch->nested_grid && is_strong(&current) && current.kind != STRONG_WRITE)
+        acquire_from_writer(check, c);
     if (is_repeated_poll(check, c, &current)) {
         note_writers(check, c);
         return;

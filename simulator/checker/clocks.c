@@ -182,7 +182,7 @@ static ReleaseRecord *release_record(Warp *w, uint32_t mask, uint32_t until, uin
         lane_epochs[other] = clocks->warp_epoch[w->number];
     ThreadClock merged = {.history = NULL};
     ReleaseRecord *record = sim_clocks_allocate(b, sizeof *record);
-    record->block = (uint32_t)b->number;
+    record->block = block_id(b);
     record->warp = (uint32_t)w->number;
     record->time = clocks->time;
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
@@ -223,7 +223,7 @@ void sim_order_copy(Warp *w, int lane, uint64_t key)
 {
     BlockClocks *clocks = clocks_of(w->block);
     ReleaseRecord *record = sim_clocks_allocate(w->block, sizeof *record);
-    *record = (ReleaseRecord){.block = (uint32_t)w->block->number, .warp = (uint32_t)w->number, .time = clocks->time,
+    *record = (ReleaseRecord){.block = block_id(w->block), .warp = (uint32_t)w->number, .time = clocks->time,
                  .lane = (uint8_t)lane, .copy_done = true};
     record->lane_epochs[lane] = record->gpu_epoch = clocks->time++; // other blocks of a cluster may also wait for the copy
     sim_make_thread_clocks(w->block);
@@ -265,20 +265,25 @@ void sim_sync_acquire(Warp *w, uint32_t mask, uint64_t key)
     }
 }
 
+static void note_fence_of_grid(const Block *b)
+{
+    if (b->launch->nested_grid && b->launch->nested_grid->check)
+        b->launch->nested_grid->check->has_executed_fence = true;
+}
+
 // Acquires the pending releases that were read before the fence. Later strong writes release the accesses before the fence.
 void sim_order_by_fence(Warp *w, const Instr *i, uint32_t mask)
 {
     Block *b = w->block;
     const bool cta_scope = i->scope == BLOCK_SCOPE;
     sim_make_thread_clocks(b);
-    GridCheck *grid = b->launch->nested_grid ? b->launch->nested_grid->check : NULL;
-    if (grid && !cta_scope)
-        grid->has_executed_fence = true;
+    if (!cta_scope)
+        note_fence_of_grid(b);
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         ThreadClock *t = own_clock(w, __builtin_ctz(rest));
         *(cta_scope ? &t->cta_fence : &t->gpu_fence) = clocks_of(b)->time;
         if (!cta_scope)
-            sim_atomic_max(&b->launch->vector_clocks->last_gpu_fence[b->number % BLOCK_HASH_BUCKETS], clocks_of(b)->time);
+            sim_atomic_max(&b->launch->vector_clocks->last_gpu_fence[block_id(b) % BLOCK_HASH_BUCKETS], clocks_of(b)->time);
         acquire(b, t, t->pending_acquire, cta_scope);
         acquire(b, t, t->pending_fence, cta_scope);
         acquire(b, t, t->passed_acquire, cta_scope);
@@ -298,7 +303,7 @@ static void release_reads(Warp *w, const Instr *i, int lane, SyncVar *var)
     const ThreadClock *t = clock_of(w, lane);
     const CausalHistory *history = sim_history_join(w->block, t->history, t->pending_acquire, false);
     ReleaseRecord *record = sim_clocks_allocate(w->block, sizeof *record);
-    *record = (ReleaseRecord){.block = (uint32_t)w->block->number, .warp = (uint32_t)w->number, .time = clocks_of(w->block)->time,
+    *record = (ReleaseRecord){.block = block_id(w->block), .warp = (uint32_t)w->number, .time = clocks_of(w->block)->time,
                  .block_epoch = t->block_epoch, .history = history, .gpu_history = history, .site = i->site,
                  .lane = (uint8_t)lane, .reads_only = true};
     w->block->launch->vector_clocks->reads_only_count++;
@@ -323,7 +328,7 @@ static void release(Warp *w, const Instr *i, int lane, SyncVar *var)
     const uint32_t gpu_fence = t->gpu_fence > t->cta_fence ? t->gpu_fence : t->cta_fence;
     const uint32_t until = releases ? clocks->time : gpu_fence, gpu_until = releases ? clocks->time : t->gpu_fence;
     const ReleaseRecord *last = var->count ? var->records[var->count - 1] : NULL;
-    if (last && !last->reads_only && last->time == clocks->time && last->block == (uint32_t)w->block->number &&
+    if (last && !last->reads_only && last->time == clocks->time && last->block == block_id(w->block) &&
         last->warp == (uint32_t)w->number && last->site == i->site && last->lane_epochs[lane] >= until && last->cta_scope <= cta_scope &&
         (last->lane != lane || last->gpu_epoch >= gpu_until) && last->history == t->history && last->gpu_history == t->gpu_history)
         return; // redundant: the last record releases as much
@@ -345,7 +350,7 @@ static bool continues_release_sequence(const Warp *w, const Instr *i, int lane, 
 {
     const int until = var->store_end ? var->store_end : 1;
     const ReleaseRecord *last = var->count ? var->records[until - 1] : NULL;
-    const bool own_warp = last && last->block == (uint32_t)w->block->number && last->warp == (uint32_t)w->number;
+    const bool own_warp = last && last->block == block_id(w->block) && last->warp == (uint32_t)w->number;
     if (own_warp && last->site == i->site && last->time == clocks_of(w->block)->time)
         return true;
     return publishes && (!last || (own_warp && last->lane == lane) ||
@@ -392,6 +397,8 @@ void sim_order_by_access(Warp *w, const Instr *i, int lane, bool shared, uint64_
     const bool publishes = releases || t->gpu_fence || t->cta_fence;
     const bool releases_reads = !publishes && !shared && i->kind == STORE && b->launch->kernel->program->effects.loads_flags &&
                                 b->launch->vector_clocks->reads_only_count < MAX_READS_ONLY;
+    if (releases)
+        note_fence_of_grid(b);
     SyncVar *var = shared ? sync_var_of_block(w, key, publishes) : sim_find_sync_var(b, key, true, publishes || releases_reads);
     if (!var)
         return;

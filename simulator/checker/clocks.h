@@ -74,7 +74,8 @@ typedef struct CausalHistory { // the acquired ranges; immutable
 enum { BLOCK_HASH_BUCKETS = 4096 };
 
 struct LaunchClocks {
-    uint32_t generation; // number of the launch; ShadowLine.generation in global memory
+    uint32_t generation;  // number of the launch by the host; ShadowLine.generation in global memory
+    uint32_t first_block; // AccessRecord.block of block 0; not 0 in a grid that a kernel launches
     Arena arena;  // memory of variables, records and histories
     Lock lock;
     SharedVariable *shared_variables; // indexed by line of shared memory: the only variable in it, if any

@@ -62,7 +62,7 @@ static void record_poll(Block *b, const Access *access, uint32_t mask)
 static void check_start(Warp *w, const Instr *i, uint32_t mask, Block *owner)
 {
     struct ClusterAccesses *own = w->block->check->cluster_accesses;
-    const AccessRecord start = {.block = (uint32_t)owner->number, .time = sim_start_time(owner), .lanes = 1, .kind = PLAIN_WRITE, .byte_mask = 15};
+    const AccessRecord start = {.block = block_id(owner), .time = sim_start_time(owner), .lanes = 1, .kind = PLAIN_WRITE, .byte_mask = 15};
     if (own->started >> owner->rank & 1)
         return;
     own->started |= 1u << owner->rank;
@@ -116,10 +116,10 @@ static void report(Warp *w, const Instr *end, uint32_t mask, uint64_t number, ui
 }
 
 // True if a thread of the owner has waited for the access, so that it happens before that thread's exit.
-static bool is_ordered_before_exit(Block *owner, uint64_t number, unsigned warp, int lane, const RemoteAccess *remote, bool plain)
+static bool is_ordered_before_exit(Block *owner, uint32_t block, unsigned warp, int lane, const RemoteAccess *remote, bool plain)
 {
     const struct ClusterAccesses *all = owner->check->cluster_accesses;
-    const AccessRecord e = {.block = (uint32_t)number, .time = remote->time, .lanes = 1u << lane, .site = remote->site & 0xfffff,
+    const AccessRecord e = {.block = block, .time = remote->time, .lanes = 1u << lane, .site = remote->site & 0xfffff,
                      .warp = warp & 31, .kind = plain ? PLAIN_READ : ATOMIC_UPDATE, .byte_mask = 15};
     return remote->time == 0 || remote->phase <= all->last_awaited_phase || (!plain && all->polled[remote->word / 8] >> remote->word % 8 & 1) ||
            sim_block_acquired(owner, &e);
@@ -137,7 +137,7 @@ void sim_check_cluster_exit(Warp *w, const Instr *end, uint32_t mask)
         const uint64_t number = owner->cluster[t / threads]->number;
         const uint32_t thread = (uint32_t)(t % threads);
         for (int k = 0; k < 2; k++)
-            if (!is_ordered_before_exit(owner, number, thread / LANES, (int)(thread % LANES), &all->accesses[t][k], k == 0)) {
+            if (!is_ordered_before_exit(owner, block_id(owner->cluster[t / threads]), thread / LANES, (int)(thread % LANES), &all->accesses[t][k], k == 0)) {
                 sim_wait_for_earlier_blocks(owner);
                 report(w, end, mask, number, thread, &all->accesses[t][k]);
                 return; // report it once

@@ -1,10 +1,11 @@
 // happens_before.c: whether an earlier access happens before the current one. The relation is described in clocks.c.
 #include "checker/block_check.h"
+#include "checker/dynamic_parallelism.h"
 
 bool sim_hb_warp_fast(const Warp *w, const AccessRecord *access)
 {
     const BlockClocks *clocks = clocks_of(w->block);
-    return access->block == (uint32_t)w->block->number && !is_in_flight(access) &&
+    return access->block == block_id(w->block) && !is_in_flight(access) &&
            (access->time <= clocks->min_block_epoch[w->number] ||
             (access->warp == (unsigned)w->number && access->time <= clocks->warp_epoch[w->number]));
 }
@@ -12,7 +13,7 @@ bool sim_hb_warp_fast(const Warp *w, const AccessRecord *access)
 bool sim_has_fenced(const Warp *w, const AccessRecord *access)
 {
     const Block *b = w->block;
-    if (access->block != (uint32_t)b->number)
+    if (access->block != block_id(b))
         return access->time <= b->launch->vector_clocks->last_gpu_fence[access->block % BLOCK_HASH_BUCKETS];
     const ThreadClock *t = clock_in(clocks_of(b), (int)access->warp, __builtin_ctz(access->lanes));
     return access->time <= t->gpu_fence || access->time <= t->cta_fence;
@@ -108,7 +109,7 @@ static const ReleaseRecord **recent_record_of(const Warp *w, int lane, const Acc
 
 MissingFence sim_missing_fence(const Warp *w, int lane, const AccessRecord *access)
 {
-    const uint32_t reader = (uint32_t)w->block->number;
+    const uint32_t reader = block_id(w->block);
     VisitedRange visited[MAX_VISITED];
     for (int side = 0; side < 2; side++) {
         HistorySearch s = {.access = access, .lanes = access->lanes, .visited = visited, .needs_acquire_fence = true,
@@ -136,9 +137,11 @@ bool sim_happens_before(Warp *w, const Instr *i, int lane, const AccessRecord *a
     const BlockClocks *clocks = clocks_of(w->block);
     const ThreadClock *thread = clock_of(w, lane);
     uint32_t lanes = access->lanes;
+    if (is_of_other_grid(w->block, access))
+        return sim_grid_ordered(w->block->launch->nested_grid, access);
     if (access->kind == SOURCE_IN_FLIGHT)
         return false;
-    if (access->kind != COPY_IN_FLIGHT && access->block == (uint32_t)w->block->number) {
+    if (access->kind != COPY_IN_FLIGHT && access->block == block_id(w->block)) {
         if (access->time <= thread->block_epoch)
             return true;
         if (access->warp == (unsigned)w->number) {
@@ -157,7 +160,7 @@ bool sim_happens_before(Warp *w, const Instr *i, int lane, const AccessRecord *a
     VisitedRange visited[MAX_VISITED];
     HistorySearch s = {.access = access, .lanes = lanes, .visited = visited,
                        .is_read = access->kind == PLAIN_READ || access->kind == STRONG_READ};
-    const uint32_t reader = (uint32_t)w->block->number;
+    const uint32_t reader = block_id(w->block);
     // A volatile write may overwrite a value that no thread has read, unless a release orders the two writes.
     s.is_strong_write = access->kind == STRONG_WRITE && i->kind == STORE && i->semantics == VOLATILE;
     // Try the record that ordered this warp's accesses last.
@@ -178,7 +181,7 @@ bool sim_happens_before(Warp *w, const Instr *i, int lane, const AccessRecord *a
 
 bool sim_hb_all_lanes(Warp *w, const Instr *i, uint32_t mask, const AccessRecord *access)
 {
-    const bool other_warp = access->block != (uint32_t)w->block->number || access->warp != (unsigned)w->number;
+    const bool other_warp = access->block != block_id(w->block) || access->warp != (unsigned)w->number;
     const ThreadClock *previous = NULL; // clock of the previous lane; most lanes share one history
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest);
@@ -195,7 +198,7 @@ bool sim_hb_all_lanes(Warp *w, const Instr *i, uint32_t mask, const AccessRecord
 bool sim_may_have_released(const Block *b, const AccessRecord *access)
 {
     const bool reads = access->kind == PLAIN_READ || access->kind == STRONG_READ;
-    return reads && access->block != (uint32_t)b->number && b->launch->vector_clocks->reads_only_count == MAX_READS_ONLY;
+    return reads && access->block != block_id(b) && b->launch->vector_clocks->reads_only_count == MAX_READS_ONLY;
 }
 
 bool sim_lacks_fence(const Warp *w, int lane, const AccessRecord *access)
@@ -205,7 +208,7 @@ bool sim_lacks_fence(const Warp *w, int lane, const AccessRecord *access)
     VisitedRange visited[MAX_VISITED];
     for (int n = 0; n < 2; n++) {
         HistorySearch s = {.access = access, .lanes = access->lanes, .visited = visited};
-        sim_search_history(&s, pending[n], (uint32_t)w->block->number);
+        sim_search_history(&s, pending[n], block_id(w->block));
         if (s.lanes == 0)
             return true;
     }
@@ -221,7 +224,7 @@ bool sim_block_acquired(const Block *b, const AccessRecord *access)
         const ThreadClock *t = clock_in(clocks_of(b), (int)(thread / LANES), (int)(thread % LANES));
         const CausalHistory *const histories[] = {t->history, t->pending_acquire, t->pending_fence};
         for (int n = t->history == previous ? 1 : 0; n < 3 && s.lanes; n++)
-            sim_search_history(&s, histories[n], (uint32_t)b->number);
+            sim_search_history(&s, histories[n], block_id(b));
         previous = t->history;
     }
     return s.lanes == 0;

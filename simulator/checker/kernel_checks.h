@@ -36,7 +36,7 @@ enum { MAX_STRIDED = 32 };
 // The part of an access in one shadow line, if its lanes are equally spaced. 28 bytes; the fields of each word from its lowest bit:
 //
 //   byte   bit 0                                                     bit 31
-//      0   record.block: the block's number
+//      0   record.block: a number of the block, unique among the grids of a launch by the host
 //      4   record.time: of the block's clock
 //      8   record.lanes: a bit for each lane; a later access may have replaced all words of a lane
 //     12   record.site: 20 bits    record.warp: 5    record.kind: 3    record.byte_mask: 4

@@ -132,7 +132,7 @@ const ClockSnapshot *sim_take_snapshot(Arena *arena, Warp *w, int lane)
     BlockClocks *clocks = clocks_of(w->block);
     const ThreadClock *t = clock_of(w, lane);
     ClockSnapshot *snapshot = sim_allocate(arena, sizeof *snapshot);
-    *snapshot = (ClockSnapshot){.block = (uint32_t)w->block->number, .warp = (uint32_t)w->number, .lane = (uint32_t)lane,
+    *snapshot = (ClockSnapshot){.block = block_id(w->block), .warp = (uint32_t)w->number, .lane = (uint32_t)lane,
                   .time = clocks->time++, .block_epoch = t->block_epoch, .warp_epoch = clocks->warp_epoch[w->number],
                   .history = t->history, .pending_acquire = t->pending_acquire, .pending_fence = t->pending_fence};
     memcpy(snapshot->lane_clocks, clocks->lane_clocks[w->number][lane], sizeof snapshot->lane_clocks);

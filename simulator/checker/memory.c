@@ -157,7 +157,7 @@ static void init_check(AccessCheck *check, Warp *w, const Instr *i, Access *acce
     check->block_epoch = sim_block_barrier(w);
     check->warp_epoch = sim_warp_barrier(w);
     check->first_generation = owner ? sim_first_generation(owner) : 0;
-    check->record = (AccessRecord){.block = (uint32_t)w->block->number, .time = sim_time(w->block), .site = i->site & 0xfffff,
+    check->record = (AccessRecord){.block = block_id(w->block), .time = sim_time(w->block), .site = i->site & 0xfffff,
                            .warp = (unsigned)w->number & 31, .kind = sim_record_kind(i, access) & 7, .byte_mask = 15};
     check->reads_flag = check->record.kind == STRONG_READ && i->semantics == VOLATILE && sim_feeds_branch(w, i);
     check->race.found = check->race.stale = check->unfenced.found = false;
@@ -197,7 +197,9 @@ static void report_race(const AccessCheck *check, bool reserved)
     }
     sim_note_race(check->w->block, check->race.earlier.site, check->race.later.site);
     sim_wait_for_earlier_blocks(check->w->block); // a speculative run may be restarted
-    if (!sim_may_have_released(check->w->block, &check->race.earlier))
+    if (is_of_other_grid(check->w->block, &check->race.earlier))
+        sim_report_grid_race(check);
+    else if (!sim_may_have_released(check->w->block, &check->race.earlier))
         sim_report_race(check);
 }
 
@@ -260,7 +262,7 @@ bool sim_record_store(const Warp *w, const Instr *i, Allocation *a, uint64_t fir
     Access access = {.bytes = i->bytes};
     const AccessCheck check = {.access = &access, .memory = {a->check->lines, a->memory, sim_launch_generation(launch), sim_starts_uninitialised(a)}, .allocation = a,
                                .single_threaded = launch->on_one_thread, .barriers_only = has_only_barriers(launch)};
-    StridedAccess r = {.record = {.block = (uint32_t)w->block->number, .time = sim_time(w->block), .site = i->site & 0xfffff,
+    StridedAccess r = {.record = {.block = block_id(w->block), .time = sim_time(w->block), .site = i->site & 0xfffff,
                        .warp = (unsigned)w->number & 31, .kind = PLAIN_WRITE, .byte_mask = 15},
              .stride = i->bytes, .size = 4, .whole = 1};
     for (uint64_t line = first / LINE_BYTES, begin; (begin = line * LINE_BYTES) < end; line++) {

@@ -14,6 +14,14 @@
 
 #include <stdlib.h>
 
+static LaunchClocks *begin_launch(const Launch *launch)
+{
+    LaunchClocks *clocks = sim_start_launch_clocks(launch);
+    if (clocks && launch->nested_grid && launch->nested_grid->check)
+        sim_begin_grid_clocks(launch, clocks);
+    return clocks;
+}
+
 static void free_clocks(Launch *launch)
 {
     Grid *g = launch->nested_grid;
@@ -108,7 +116,6 @@ static void end_allocation(Allocation *a)
         return;
     if (check->uses)
         sim_end_uses(a);
-    sim_end_shadow(a);
     sim_free_lines(check->lines, check->has_overflow_lines ? a->bytes : 0);
     free(check->fully_written);
     sim_free_undefined_copies(a);
@@ -166,7 +173,7 @@ static void begin_warp_operation(Warp *w, const Instr *i, uint32_t mask, Handler
 static void observe_machine(void)
 {
     sim_observer = (Observer){
-        .begin_launch = sim_start_launch_clocks,
+        .begin_launch = begin_launch,
         .end_launch = end_launch,
         .begin_allocation = begin_allocation,
         .end_allocation = end_allocation,
@@ -194,7 +201,6 @@ static void observe_machine(void)
         .prepare_fast_path = sim_prepare_fast_path,
         .fast_store = sim_record_store,
         .access_host_shared = sim_note_shared_use,
-        .access_in_nested_grid = sim_note_nested_use,
         .load = sim_note_loaded,
         .begin_instruction = begin_instruction,
         .begin_warp_operation = begin_warp_operation,

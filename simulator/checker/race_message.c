@@ -1,4 +1,5 @@
 // race_message.c: the message of a data race, with hints for the fix.
+#include "checker/clocks.h"
 #include "checker/conflicts.h"
 
 #include <stdarg.h>
@@ -367,12 +368,12 @@ static void write_title(const Race *race, RaceScope scope, char *title, size_t s
 }
 
 // The first lane of one side of the race; if both sides are of one warp, a lane that is not on the other side.
-static ExampleThread example_of(const Race *race, int side)
+static ExampleThread example_of(const Launch *launch, const Race *race, int side)
 {
     const AccessRecord *e = side == 0 ? &race->earlier : &race->later;
     const bool same_warp = race->earlier.block == race->later.block && race->earlier.warp == race->later.warp;
     const uint32_t lanes = side == 0 && same_warp ? race->earlier.lanes & ~race->later.lanes : e->lanes;
-    return (ExampleThread){e->block, (uint32_t)e->warp * LANES + (uint32_t)__builtin_ctz(lanes ? lanes : e->lanes)};
+    return (ExampleThread){e->block - launch->vector_clocks->first_block, (uint32_t)e->warp * LANES + (uint32_t)__builtin_ctz(lanes ? lanes : e->lanes)};
 }
 
 // "4-byte write"; without the size if it is unknown, as that of the earlier of a bulk copy and another access.
@@ -393,7 +394,7 @@ void sim_report_race(const AccessCheck *check)
     const AccessRecord *a = &race->earlier, *b = &race->later;
     const Launch *launch = w->block->launch;
     const Program *program = launch->kernel->program;
-    const ExampleThread examples[] = {example_of(race, 0), example_of(race, 1)};
+    const ExampleThread examples[] = {example_of(launch, race, 0), example_of(launch, race, 1)};
     const Instr *instrs[] = {sim_instruction_at(a->site), sim_instruction_at(b->site)};
     const RaceScope scope = a->block != b->block ? ACROSS_BLOCKS : a->warp != b->warp ? WITHIN_BLOCK : WITHIN_WARP;
     const bool plain = a->kind == PLAIN_WRITE && b->kind == PLAIN_WRITE;

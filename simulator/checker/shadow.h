@@ -135,6 +135,7 @@ void sim_flush_deferred(const AccessCheck *check);
 // Ends the launch if a lane accesses shared memory outside a variable. `base`: start of the block's shared memory.
 void sim_check_shared_bounds(Warp *w, const Instr *i, const Access *access, uint32_t mask, const uint8_t *base);
 void sim_report_race(const AccessCheck *check);
+void sim_report_grid_race(const AccessCheck *check); // dynamic_parallelism.c: a race with another grid of a nested launch
 
 // ---- Inline queries
 

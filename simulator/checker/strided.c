@@ -529,10 +529,9 @@ bool sim_find_shared_record(const Block *b, uint64_t first, size_t bytes, Record
     return false;
 }
 
-static bool is_write(const AccessRecord *record, const Block *b)
+static bool is_write_of_launch(const AccessRecord *record, const Block *b)
 {
-    (void)b;
-    return writes(record);
+    return writes(record) && !is_of_other_grid(b, record);
 }
 
 void sim_check_noncoherent(AccessCheck *check, uint32_t mask)
@@ -543,7 +542,7 @@ void sim_check_noncoherent(AccessCheck *check, uint32_t mask)
         ShadowLine *line = &check->memory.lines[first / LINE_BYTES];
         AccessRecord writer;
         lock_line(check, line);
-        if (find_record(line, (unsigned)(first % LINE_BYTES), (unsigned)check->access->bytes, is_write, check->w->block, &writer)) {
+        if (find_record(line, (unsigned)(first % LINE_BYTES), (unsigned)check->access->bytes, is_write_of_launch, check->w->block, &writer)) {
             check->race = (Race){writer, check->record, .found = true, .stale = true};
             check->race.later.lanes = 1u << l;
         }

@@ -76,8 +76,6 @@ typedef struct Observer {
     // ---- Conditional
     // The warp's last_allocation has `records_uses`.
     void (*access_host_shared)(Warp *w, const Instr *i, const Access *access, uint32_t mask);
-    // The launch has checks_child_grids.
-    void (*access_in_nested_grid)(Warp *w, const Instr *i, const Access *access, uint32_t mask);
     // A load has read uninitialised bytes, or the warp has undefined registers (w->undefined_count).
     void (*load)(Warp *w, const Instr *i, const Access *access);
     // A warp with undefined registers: these lanes are about to execute an instruction; a warp-level operation that all of them have

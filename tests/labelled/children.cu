@@ -164,6 +164,47 @@ static void run_counting()
     finish_and_free(counter);
 }
 
+// A child writes one byte of each word, and its parent the next byte, or the same one.
+__global__ void set_bytes(char *to, int words)
+{
+    for (int i = threadIdx.x; i < words; i += blockDim.x)
+        to[4 * i] = 1;
+}
+
+template <int byte> __global__ void launch_and_set_bytes(char *bytes)
+{
+    if (threadIdx.x == 0)
+        set_bytes<<<1, 32>>>(bytes, THREADS);
+    __syncthreads();
+    bytes[4 * threadIdx.x + byte] = 2;
+}
+
+template <int byte> static void run_bytes()
+{
+    char *bytes = zeros<char>(4 * THREADS);
+    launch_and_set_bytes<byte><<<1, THREADS>>>(bytes);
+    finish_and_free(bytes);
+}
+
+// Two children read; what follows the second of them, in its stream, writes.
+template <bool one_stream> __global__ void launch_two_readers(int *values, int *sums)
+{
+    cudaStream_t one = 0, two;
+    cudaStreamCreateWithFlags(&two, cudaStreamNonBlocking);
+    if (one_stream)
+        one = two;
+    add<<<1, 32, 0, one>>>(values, sums, THREADS);
+    add<<<1, 32, 0, two>>>(values, sums + THREADS, THREADS);
+    set<<<1, 32, 0, two>>>(values, THREADS, 3);
+}
+
+template <bool one_stream> static void run_two_readers()
+{
+    int *values = zeros<int>(THREADS), *sums = zeros<int>(2 * THREADS);
+    launch_two_readers<one_stream><<<1, 1>>>(values, sums);
+    finish_and_free(values, sums);
+}
+
 // ---- Deeper: what a child has launched counts as its own.
 
 __global__ void set_through_child(int *values)
@@ -296,6 +337,10 @@ int main(int argc, char **argv)
                                  {"default-stream-of-block", run_from_all<1, 4>},
                                  {"default-streams-of-blocks", run_from_all<4, 1>},
                                  {"all-count-atomically", run_counting},
+                                 {"other-bytes-of-a-word", run_bytes<1>},
+                                 {"same-byte-of-a-word", run_bytes<0>},
+                                 {"two-readers-in-stream", run_two_readers<true>},
+                                 {"two-readers-apart", run_two_readers<false>},
                                  {"grandchild-in-stream", run_deeper<true>},
                                  {"grandchild-beside-stream", run_deeper<false>},
                                  {"loop-of-tails", run_loop},

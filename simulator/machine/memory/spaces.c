@@ -307,8 +307,6 @@ static inline void record_use(Warp *w, const Instr *i, const Access *access, uin
         order_block(w, access->kind);
     if (w->last_allocation->records_uses && launch->records_host_shared_accesses)
         sim_observer.access_host_shared(w, i, access, mask);
-    if (launch->checks_child_grids)
-        sim_observer.access_in_nested_grid(w, i, access, mask);
 }
 
 static void translate_global(Warp *w, const Instr *i, Access *access)

@@ -176,7 +176,7 @@ static void prepare_fast_path(const Warp *w, const Instr *i, AddressPattern *pat
         return;
     *fast_path = (FastPath){.allocation = a, .first = 1};
     const bool needs_ordering = launch->block_concurrency == ORDERED_EFFECTS && !sim_only_reads(launch, a);
-    if (needs_ordering || launch->checks_child_grids || a->granules || pattern->below + pattern->above + i->bytes > a->bytes ||
+    if (needs_ordering || a->granules || pattern->below + pattern->above + i->bytes > a->bytes ||
         (i->kind == STORE && pattern->kind != CONSECUTIVE) ||
         (is_launch_checked(launch) && !sim_observer.prepare_fast_path(w, i, a, fast_path)))
         return;
