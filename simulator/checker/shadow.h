@@ -23,8 +23,6 @@ typedef struct ShadowCell { // the last accesses to a word, oldest first
 struct ShadowOverflow { // records of a line with more than one strided access
     ShadowCell *cells; // one a word; in use if ShadowLine.has_cells
     ReaderPair warp_pair, lane_pair;
-    uint32_t word_mask;          // union of the words in `strided`; may have more
-    uint32_t warp_bits;      // union of their warp_bit(); may have more
     StridedAccess strided[]; // all but the first, oldest first
 };
 
@@ -60,7 +58,6 @@ typedef struct AccessCheck {
     bool full_warp_barriers; // all barriers of warps name all lanes (see ReaderPair)
     uint32_t block_epoch;    // sim_block_barrier()
     uint32_t warp_epoch;     // sim_warp_barrier()
-    uint32_t words_in_others; // word mask: words of a read that other strided accesses of the line also have
     uint32_t first_generation; // in shared memory: the block's first generation; older lines count as unwritten
     AccessRecord record;
     Race race;
@@ -116,7 +113,7 @@ void sim_check_noncoherent(AccessCheck *check, uint32_t mask); // checks loads b
 typedef bool RecordPredicate(const AccessRecord *record, const Block *b);
 // Sets `found` to a record of an access to these bytes of the block's shared memory for which `matches` is true; false: there is none.
 bool sim_find_shared_record(const Block *b, uint64_t first, size_t bytes, RecordPredicate *matches, AccessRecord *found);
-// Records a store if the line has no other record of this generation; false: nothing is recorded. Of the check, only memory, allocation,
+// Records a store if the line has no other record of this generation, or the store extends the newest; false: nothing is recorded. Of the check, only memory, allocation,
 // single_threaded, barriers_only and access->bytes need to be set.
 bool sim_record_strided_store(const AccessCheck *check, ShadowLine *line, const StridedAccess *current);
 
@@ -202,11 +199,6 @@ static inline void unlock_line(const AccessCheck *check, ShadowLine *line)
 static inline bool is_same_warp(const AccessRecord *a, const AccessRecord *b)
 {
     return a->warp == b->warp && a->block == b->block;
-}
-
-static inline uint32_t warp_bit(const AccessRecord *e) // bit in ShadowOverflow.warp_bits
-{
-    return 1u << ((e->warp + 9 * e->block) & 31); // distinct for neighbouring warps and blocks, which share lines
 }
 
 static inline uint32_t bits_between(unsigned first, unsigned end) // bits [first, end); end <= 32

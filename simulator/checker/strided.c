@@ -131,15 +131,13 @@ static inline bool can_merge(const AccessCheck *check, const StridedAccess *earl
 }
 
 // Merges the access into an earlier one; false if that is impossible.
-static inline bool merge(const AccessCheck *check, ShadowLine *line, StridedAccess *earlier, const StridedAccess *current)
+static inline bool merge(const AccessCheck *check, StridedAccess *earlier, const StridedAccess *current)
 {
     if (!can_merge(check, earlier, current))
         return false;
     earlier->word_mask |= current->word_mask;
     earlier->whole &= current->whole;
     earlier->record.lanes |= current->record.lanes;
-    if (earlier != &line->first)
-        line->overflow->word_mask |= current->word_mask;
     return true;
 }
 
@@ -148,12 +146,8 @@ static void add_strided(const AccessCheck *check, ShadowLine *line, const Stride
 {
     if (line->count > line->capacity)
         grow(check, line, line->capacity ? 3 * line->capacity + 1 : 3); // 3, 10, 31
-    if (line->count > 0) {
-        struct ShadowOverflow *overflow = line->overflow;
-        overflow->strided[line->count - 1] = line->first;
-        overflow->word_mask = (line->count > 1 ? overflow->word_mask : 0) | line->first.word_mask;
-        overflow->warp_bits = (line->count > 1 ? overflow->warp_bits : 0) | warp_bit(&line->first.record);
-    }
+    if (line->count > 0)
+        line->overflow->strided[line->count - 1] = line->first;
     line->first = *current;
     line->count++;
 }
@@ -178,21 +172,6 @@ static bool may_race_with(const AccessCheck *check, const StridedAccess *earlier
            (!sim_hb_all_lanes(check->w, check->i, current->record.lanes, &earlier->record) || sim_take_lacks_fence(check->w->block));
 }
 
-// Removes the words of a read that two other reads cover (see ReaderPair): reads by two thread blocks, or later reads by two warps.
-static void drop_redundant_reads(ShadowLine *line, StridedAccess *read)
-{
-    uint32_t other_block_words = 0, same_block_words = 0, other_warp_words = 0, same_warp_words = 0;
-    for (int k = 0; k < line->count; k++) {
-        const StridedAccess *other = strided_at(line, k);
-        if (other == read || other->record.kind != PLAIN_READ || !other->whole)
-            continue;
-        *(other->record.block == read->record.block ? &same_block_words : &other_block_words) |= other->word_mask;
-        if (other->record.block == read->record.block && other->record.time >= read->record.time)
-            *(other->record.warp == read->record.warp ? &same_warp_words : &other_warp_words) |= other->word_mask;
-    }
-    read->word_mask &= ~(other_block_words & same_block_words) & ~(other_warp_words & same_warp_words);
-}
-
 static void drop_empty(ShadowLine *line)
 {
     int kept = 0; // besides the first
@@ -202,15 +181,6 @@ static void drop_empty(ShadowLine *line)
     if (!line->first.word_mask && kept > 0)
         line->first = *strided_at(line, kept--);
     line->count = (uint8_t)(kept + (line->first.word_mask != 0));
-}
-
-static bool make_room(const AccessCheck *check, ShadowLine *line)
-{
-    for (int k = 0; k < line->count && check->barriers_only; k++)
-        if (strided_by_age(line, k)->record.kind == PLAIN_READ)
-            drop_redundant_reads(line, strided_by_age(line, k));
-    drop_empty(line);
-    return line->count < MAX_STRIDED;
 }
 
 // True if `current` makes the record of `earlier` redundant in their common words.
@@ -240,67 +210,10 @@ static inline bool is_repeated_read(const AccessCheck *check, const StridedAcces
            !(current->record.lanes & ~earlier->record.lanes) && lanes_match(check, earlier, current);
 }
 
-// False if the line has no access by the record's warp. True: unknown.
-static inline bool may_have_warp(const ShadowLine *line, const AccessRecord *record)
-{
-    if (line->count == 0)
-        return false; // `first` belongs to an older generation
-    return is_same_warp(&line->first.record, record) || (line->count > 1 && line->overflow->warp_bits & warp_bit(record));
-}
-
-// A line of shared memory that is only read, with more different patterns of lanes than this, is converted to cells: they find two
-// readers of a word sooner.
-enum { MAX_STRIDED_READS = 8 };
-
-static bool keep_strided(const AccessCheck *check, ShadowLine *line, const StridedAccess *current)
-{
-    const bool only_read = check->shared && check->barriers_only && !line->has_other_kinds;
-    if (line->count >= (only_read ? MAX_STRIDED_READS : MAX_STRIDED) && (only_read || !make_room(check, line)))
-        return false;
-    add_strided(check, line, current);
-    return true;
-}
-
-// Checks a read of a line that has only been read so far: no race is possible, and only accesses of the same warp can be merged or
-// become redundant. `is_initialised_read`: the bytes are written, so a redundant read need not be kept. False: no capacity.
-static bool check_strided_read(AccessCheck *check, ShadowLine *line, const StridedAccess *current, bool is_initialised_read)
-{
-    const bool may_have_own = may_have_warp(line, &current->record);
-    uint32_t replaced_set = 0;
-    StridedAccess *mergeable = NULL;
-    check->words_in_others = 0;
-    for (int k = 0; k < line->count; k++) {
-        StridedAccess *earlier = strided_at(line, k);
-        const uint32_t common = earlier->word_mask & current->word_mask;
-        check->words_in_others |= common;
-        if (!may_have_own || !is_same_warp(&earlier->record, &current->record))
-            continue;
-        const bool matching = lanes_match(check, earlier, current);
-        if (is_initialised_read && matching && is_repeated_read(check, earlier, current)) {
-            check->words_in_others = 0;
-            return true;
-        }
-        replaced_set |= (uint32_t)(common && replaces(earlier, current, matching, matching || covers_broadcast(earlier, current))) << k;
-        mergeable = mergeable || !matching || !can_merge(check, earlier, current) ? mergeable : earlier;
-    }
-    if (mergeable)
-        return merge(check, line, mergeable, current);
-    for (uint32_t rest = replaced_set; rest; rest &= rest - 1)
-        strided_at(line, __builtin_ctz(rest))->word_mask &= ~current->word_mask;
-    if (replaced_set)
-        drop_empty(line);
-    return keep_strided(check, line, current);
-}
-
 // Looks for races and keeps the access. False if the line has no capacity for it.
-static bool check_strided(AccessCheck *check, ShadowLine *line, const StridedAccess *current, bool is_initialised_read)
+static bool check_strided(AccessCheck *check, ShadowLine *line, const StridedAccess *current)
 {
-    if (!line->has_other_kinds)
-        return check_strided_read(check, line, current, is_initialised_read);
     bool empty = false;
-    check->words_in_others = ALL_LANES;
-    if (line->count == 1 && merge(check, line, &line->first, current))
-        return true;
     for (int k = 0; k < line->count; k++) {
         StridedAccess *earlier = strided_by_age(line, k);
         check_against(check, earlier, current);
@@ -309,9 +222,12 @@ static bool check_strided(AccessCheck *check, ShadowLine *line, const StridedAcc
     if (empty)
         drop_empty(line);
     for (int k = 0; k < line->count; k++)
-        if (merge(check, line, strided_at(line, k), current))
+        if (merge(check, strided_at(line, k), current))
             return true;
-    return keep_strided(check, line, current);
+    if (line->count == MAX_STRIDED)
+        return false;
+    add_strided(check, line, current);
+    return true;
 }
 
 // ---- An access in a line
@@ -357,7 +273,7 @@ static void check_words_of_lanes(AccessCheck *check, ShadowLine *line, const Str
 {
     line->has_copies |= is_in_flight(&current->record);
     line->has_other_kinds |= current->record.kind != PLAIN_READ;
-    const bool is_kept = as_strided && !line->has_cells && check_strided(check, line, current, is_initialised_read);
+    const bool is_kept = as_strided && !line->has_cells && check_strided(check, line, current);
     if (is_kept && (is_initialised_read || !check->memory.checks_values))
         return;
     if (is_kept && writes(&current->record) && current->whole) {
@@ -402,38 +318,20 @@ static __attribute__((noinline)) void check_strided_slow_path(AccessCheck *check
     current->word_mask = word_mask;
     if (!reads)
         forget_readers(check, line, word_mask);
-    else if (has_new_words && !line->has_cells && line->count > 1 && current->whole && check->words_in_others)
+    else if (has_new_words && !line->has_cells && line->count > 1 && current->whole)
         sim_note_readers(check, line, current);
 }
 
-// Merges the access into `earlier`, if no other access has its words; true if it is now, or already was, a part of `earlier`.
-static inline bool try_extend(const AccessCheck *check, ShadowLine *line, StridedAccess *earlier, const StridedAccess *current,
-                              uint32_t other_words)
+// Merges the access into the newest one; true if it is now, or already was, a part of that one.
+static inline bool try_extend(const AccessCheck *check, ShadowLine *line, const StridedAccess *current)
 {
     const bool only_reads = current->record.kind == PLAIN_READ && !line->has_other_kinds;
-    if ((line->count == 1 || (only_reads && !(other_words & current->word_mask))) && merge(check, line, earlier, current))
+    if (line->count == 1 && merge(check, &line->first, current))
         return true;
-    return only_reads && check->barriers_only && is_repeated_read(check, earlier, current);
+    return only_reads && check->barriers_only && is_repeated_read(check, &line->first, current);
 }
 
-// Tries to extend one of the two newest accesses.
-static inline bool try_extend_newest(const AccessCheck *check, ShadowLine *line, const StridedAccess *current)
-{
-    struct ShadowOverflow *overflow = line->overflow;
-    if (try_extend(check, line, &line->first, current, line->count > 1 ? overflow->word_mask : 0))
-        return true;
-    return line->count > 1 && try_extend(check, line, strided_at(line, line->count - 1), current, overflow->word_mask | line->first.word_mask);
-}
-
-// True if `current` is a read, and the line has only reads of other words by other warps.
-static inline bool is_disjoint_read(const ShadowLine *line, const StridedAccess *current)
-{
-    return current->record.kind == PLAIN_READ && !line->has_other_kinds && !may_have_warp(line, &current->record) &&
-           !(line->first.word_mask & current->word_mask) && !(line->count > 1 && line->overflow->word_mask & current->word_mask);
-}
-
-// Handles the frequent cases: the line is empty, the access extends one of the two newest, or it is a read of words that no other
-// access has. False: another case, and nothing has changed. The line is locked.
+// Handles the frequent cases: the line is empty, or the access extends the newest one. False: another case, and nothing has changed. The line is locked.
 static inline bool check_strided_fast_path(const AccessCheck *check, ShadowLine *line, const StridedAccess *current)
 {
     const bool reads = current->record.kind == PLAIN_READ, checks_values = check->memory.checks_values;
@@ -443,11 +341,8 @@ static inline bool check_strided_fast_path(const AccessCheck *check, ShadowLine 
         return false;
     if (line->count == 0)
         add_strided(check, line, current);
-    else if (!try_extend_newest(check, line, current)) {
-        if (line->count == MAX_STRIDED || !is_disjoint_read(line, current))
-            return reads && check->barriers_only && !words_to_note(check, line, current);
-        add_strided(check, line, current);
-    }
+    else if (!try_extend(check, line, current))
+        return reads && check->barriers_only && !words_to_note(check, line, current);
     if (reads)
         return true;
     line->has_other_kinds = true;
@@ -470,26 +365,10 @@ void sim_check_strided(AccessCheck *check, ShadowLine *line, StridedAccess *curr
     unlock_line(check, line);
 }
 
-// True if this access is already the line's only record of this generation. Needs no lock: no other host thread makes a record with this
-// block, warp and time, and later accesses find the record.
-static inline bool is_only_access(const ShadowLine *line, uint32_t generation, const StridedAccess *current)
-{
-    const uint32_t *stored = (const uint32_t *)&line->first.record, *expected = (const uint32_t *)&current->record;
-    bool same = __atomic_load_n(&line->generation, __ATOMIC_ACQUIRE) == generation && __atomic_load_n(&line->count, __ATOMIC_RELAXED) == 1 &&
-                !(current->word_mask & ~__atomic_load_n(&line->first.word_mask, __ATOMIC_RELAXED)) &&
-                __atomic_load_n(&line->first.origin, __ATOMIC_RELAXED) == current->origin &&
-                __atomic_load_n(&line->first.shape, __ATOMIC_RELAXED) == current->shape;
-    for (size_t k = 0; k < sizeof current->record / sizeof *stored && same; k++)
-        same = __atomic_load_n(&stored[k], __ATOMIC_RELAXED) == expected[k];
-    return same;
-}
-
 bool sim_record_strided_store(const AccessCheck *check, ShadowLine *line, const StridedAccess *current)
 {
-    if (is_only_access(line, check->memory.generation, current))
-        return true;
     lock_line(check, line);
-    const bool recorded = line->count == 0 && check_strided_fast_path(check, line, current);
+    const bool recorded = check_strided_fast_path(check, line, current);
     unlock_line(check, line);
     return recorded;
 }
