@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 
 from drywarp import files
+from drywarp.errors import Parser
 from drywarp.learn import exercise as exercises
 from drywarp.learn import judge
 from scripts.evidence import variants
@@ -48,7 +49,9 @@ def row(task_name, name):
 
 
 def main():
-    path = Path(sys.argv[1]) if sys.argv[1:] else FILE
+    parser = Parser(description=__doc__.partition("\n")[0])
+    parser.add_argument("path", nargs="?", type=Path, default=FILE)
+    path = parser.parse_args().path
     wanted = [(task.name, name) for task in exercises.every() for name in texts_of(task)]
     with concurrent.futures.ProcessPoolExecutor(os.cpu_count()) as pool:
         rows = list(pool.map(row, *zip(*wanted)))
