@@ -33,7 +33,7 @@ WHEN = """new Promise((done) => {{
     const look = () => document.querySelector("figure.player{0}") ? done(performance.now()) : requestAnimationFrame(look);
     look();
 }})"""
-PAINTED = "performance.getEntriesByName('first-contentful-paint')[0].startTime"
+PAINTED = "performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? null"  # Firefox 153 does not record it in each tab
 RUN = """(async (n) => {{
     const figure = document.querySelector("figure.player"), began = performance.now();
     await Player.choose(figure, {{try: 0, n}});
@@ -123,6 +123,11 @@ def measured(browser, page):
     return waits
 
 
+def column(waits):
+    known = [wait for wait in waits if wait is not None]
+    return f"{min(known):6.0f} /{statistics.median(known):5.0f}" if known else f"{'–':>13}"
+
+
 def main():
     pages = sys.argv[1:] or PAGES
     for page in pages:
@@ -138,7 +143,7 @@ def main():
             time.sleep(SETTLE_S)
             for page in pages:
                 rounds = [measured(browser, page) for _ in range(ROUNDS)]
-                print(f"{browser.name:9}{page:35}" + "".join(f"{min(waits):6.0f} /{statistics.median(waits):5.0f}" for waits in zip(*rounds)), flush=True)
+                print(f"{browser.name:9}{page:35}" + "".join(map(column, zip(*rounds))), flush=True)
 
 
 if __name__ == "__main__":
