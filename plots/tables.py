@@ -889,7 +889,7 @@ def figures(_):
     ours = ratios(of_sum)
     sums = [value for (_, cache, step), value in ours.items() if cache == "cold" and step == max((name for _, _, name in ours), default="")]
     scanned = [float(row["cub_us"]) / float(row["scan_us"]) for row in read(of_scan)]
-    starts, slower = slower_starts()
+    (starts, slower), of_starts = slower_starts(), named_cub(read("begins.csv")).split(" on ", maxsplit=1)[0]
     held = [row["verdict"] != "passed" for row in read(ROOT / "tests/tools/attacks.csv")]
     return table(["", "result", "details"], [
         ["races detected in Indigo, a public suite of graph programs", f"{indigo['race', 'reported']} of {programs['race']}; false positives: {programs['clean'] - indigo['clean', 'silent']} of {programs['clean']} clean programs",
@@ -897,7 +897,7 @@ def figures(_):
         ["small mistakes planted in our kernels (mutants), detected by their own check or the simulator", f"{len(changes) - verdicts['equivalent'] - verdicts['missed']} of {len(changes)}; {verdicts['equivalent']} are equivalent, {verdicts['missed']} missed; "
          f"compute-sanitizer detects {sanitizer} of the {len(sanitized_too)} that it ran on", "[the checker](simulator/checker.md)"],
         ["simulated counters equal to Nsight Compute's on an H200", f"{sum(same)} of {len(same)}", "[why not all](simulator/counters.md)"],
-        [f"the last step of the reduction against {named_cub(read(of_sum))}", f"{faster_than_cub(sums)}. At 2^30 elements CUB is faster at {slower} of {starts} [start addresses](docs/measuring.md#where-an-array-begins)",
+        [f"the last step of the reduction against {named_cub(read(of_sum))}", f"{faster_than_cub(sums)}. At 2^30 elements {of_starts} is faster at {slower} of {starts} [start addresses](docs/measuring.md#where-an-array-begins)",
          "[sizes](docs/sizes.md)"],
         [f"the last step of the prefix sum against {named_cub(read(of_scan))}", faster_than_cub(scanned), "[the prefix sum](scan/README.md)"],
         ["attacks that the judge of student programs withstands", f"{sum(held)} of {len(held)}", "[the judge](docs/judge.md)"]], words=3)
@@ -1117,23 +1117,16 @@ def count_of(count, what):
     return f"{int(count):,} {what}{'s' * (int(count) != 1)}" if int(count) else f"no {what}s"
 
 
-def ratio_elsewhere(step, diff):
-    """The same ratio of the second GPU, if it ran that Try of the sum."""
-    for row in read(SECOND / "tries.csv"):
-        if (row["step"], row["diff"]) == (step, diff) and row["before_ms"]:
-            return f"; H100: {float(row['before_ms']) / float(row['after_ms']):.2f}×"
-    return ""
-
-
 def outcome(step, number):
-    """The result of one Try, from `make tries`: that of the second GPU if the first one did not run this change."""
-    name = f"labs/{lab_of(step)}-tries.csv" if lab_of(step) else SCANS / "tries.csv" if is_scan(step) else "tries.csv"
+    """The result of one Try, from `make tries`, and the second GPU's ratio; the second GPU's result if the first one did not run this change."""
+    name = f"labs/{lab_of(step)}-tries.csv" if lab_of(step) else "tries.csv"
+    first, second = (SCANS, SCANS.parent / SECOND.name) if is_scan(step) else (MEASURED, SECOND)
     change = (step, number, tries.digest(tries.tries(step)[int(number) - 1][0]))
-    found = [(gpu, row) for gpu, path in {"": name, " on an H100": SECOND / name}.items() for row in read(path)
+    found = [(gpu, row) for gpu, folder in {"": first, " on an H100": second}.items() for row in read(folder / name)
              if (row["step"], row["try"], row["diff"]) == change]
     if not found:
         return f"{NOT_MEASURED.capitalize()}."
-    (size, row), what = found[0], "result" if lab_of(step) or is_scan(step) else "sum"
+    ((size, row), *others), what = found, "result" if lab_of(step) or is_scan(step) else "sum"
     size += "" if row["elements"] in ("", "" if lab_of(step) else str(2**26)) else f" at n = {power(row['elements'])}"
     size += f", rows of {int(row['columns']):,} numbers" if row.get("columns") else ""
     said = f"Tried{size}: the {what} is correct."
@@ -1141,7 +1134,9 @@ def outcome(step, number):
         said = f"Measured{size}: the {what} is **wrong**."
     elif row["before_ms"]:
         old, new = float(row["before_ms"]), float(row["after_ms"])
-        said = f"Measured{size}: {old:,.4g} ms before, {new:,.4g} ms after ({old / new:.2f}×{ratio_elsewhere(step, row['diff'])}); the {what} is correct."
+        elsewhere = "".join(f"; H100: {float(other['before_ms']) / float(other['after_ms']):.2f}×" for _, other in others
+                            if other["before_ms"] and other["elements"] == row["elements"])
+        said = f"Measured{size}: {old:,.4g} ms before, {new:,.4g} ms after ({old / new:.2f}×{elsewhere}); the {what} is correct."
     if row["memcheck_errors"]:
         said += f" memcheck: {count_of(row['memcheck_errors'], 'error')}; racecheck: {count_of(row['racecheck_errors'], 'hazard')}."
     return said

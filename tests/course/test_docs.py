@@ -170,6 +170,20 @@ def test_start_addresses_at_which_cub_is_faster_are_counted(tmp_path, monkeypatc
     assert tables.slower_starts() == (3, 1)
 
 
+@pytest.mark.parametrize("step, name", [("step06_fullunroll", "plots/{}/tries.csv"), ("scan/step03_vectors", "scan/{}/tries.csv"),
+                                        ("labs/rows/step03_vectors", "plots/{}/labs/rows-tries.csv")])
+def test_a_try_shows_the_second_gpu(step, name, tmp_path, monkeypatch):
+    """Broken: a page hides that a Try has another ratio on the second GPU, or shows the ratio of another size."""
+    for constant, folder in (("MEASURED", "plots/h200"), ("SECOND", "plots/h100"), ("SCANS", "scan/h200")):
+        monkeypatch.setattr(tables, constant, tmp_path / folder)
+    change = tries.digest(tries.tries(step)[0][0])
+    for gpu, elements, after in (("h200", 1024, 0.5), ("h100", 1024, 2), ("h100", 2048, 2)):
+        path = tmp_path / name.format(gpu)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"step,try,diff,elements,before_ms,after_ms,status,memcheck_errors,racecheck_errors\n{step},1,{change},{elements},1,{after},PASS,,\n")
+        assert ("(2.00×; H100: 0.50×)" in tables.outcome(step, "1")) == ((gpu, elements) == ("h100", 1024))
+
+
 def test_the_simulators_chart_has_every_step():
     """Broken: the chart of the simulator's counts lacks a step, or shows a removed one."""
     with open(ROOT / "plots/simulator/counters.csv", newline="", encoding="utf-8") as file:
