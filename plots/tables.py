@@ -895,7 +895,7 @@ def figures(_):
         ["races detected in Indigo, a public suite of graph programs", f"{indigo['race', 'reported']} of {programs['race']}; false positives: {programs['clean'] - indigo['clean', 'silent']} of {programs['clean']} clean programs",
          "[suites](docs/suites.md)"],
         ["small mistakes planted in our kernels (mutants), detected by their own check or the simulator", f"{len(changes) - verdicts['equivalent'] - verdicts['missed']} of {len(changes)}; {verdicts['equivalent']} are equivalent, {verdicts['missed']} missed; "
-         f"compute-sanitizer detects {sanitizer} of the {len(sanitized_too)} that it ran on", "[the checker](simulator/checker.md)"],
+         f"compute-sanitizer detects {sanitizer} of the {len(sanitized_too)} that it ran on", "[mutants](docs/suites.md#mutants)"],
         ["simulated counters equal to Nsight Compute's on an H200", f"{sum(same)} of {len(same)}", "[why not all](simulator/counters.md)"],
         [f"the last step of the reduction against {named_cub(read(of_sum))}", f"{faster_than_cub(sums)}. At 2^30 elements {of_starts} is faster at {slower} of {starts} [start addresses](docs/measuring.md#where-an-array-begins)",
          "[sizes](docs/sizes.md)"],

@@ -104,7 +104,7 @@ static const Setting SETTINGS[] = {
     {"SIM_CHECK", set_checks, NULL, 0, 0, 0, "0 (off), 1 or leaks"},
     // whether a data race in which all threads write the same value is an error; without it, a warning
     {"SIM_STRICT", set_bool, &settings.strict, 0, 0, 1, "1, for an error instead of a warning, or 0"},
-    // file for [findings](checker.md), as JSON
+    // file for [findings](../docs/findings.md), as JSON
     {"SIM_FINDINGS", set_text, &settings.findings, 0, 0, 0, "a file name"},
     // pattern of kernels' names, with `*` and `?`: findings in other kernels are not reported
     {"SIM_KERNEL", set_text, &settings.kernel, 0, 0, 0, "a pattern, such as reduce*"},

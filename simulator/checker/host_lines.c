@@ -1,8 +1,9 @@
 // host_lines.c: the source line of the host that calls the runtime, or that accesses memory invalidly.
 //
 // This needs the program's debug information (nvcc -Xcompiler -g1,-fno-optimize-sibling-calls) and addr2line, which comes with the
-// compiler. The line remains unknown without them, if the simulator replaces the driver's library, and for launches compiled without
-// -O.
+// compiler. Without the second option, a call at the end of a function would be attributed to the function's caller. The line remains
+// unknown without them, in the sandbox of make judge, where no other program can start, if the simulator replaces the driver's library,
+// and for launches compiled without -O.
 #include "checker/findings.h"
 #include "base/platform.h"
 
