@@ -1087,14 +1087,22 @@ def scannumbers(page):
 
 
 def scanladder(_):
-    """All programs of the prefix sum, measured or not."""
+    """All programs of the prefix sum, measured or not, and the largest gain over the previous step, as ladder()."""
+    runs, lines = by_step(SCANS / "run-all.csv"), []
+    for old, name in zip([None, *scans()], scans()):
+        compared = old in runs and name in runs and name != scans()[-1]
+        lines.append([f"[{name}]({name}/README.md)", idea(f"scan/{name}"), cell(runs.get(name), lambda _, pair=(old, name), known=compared: largest_gain(*pair, SCANS) if known else "–")])
+    return table(["step", "idea", "largest gain"], lines, words=2)
+
+
+def scangains(_):
+    """All programs of the prefix sum, measured or not: GB/s and gain at 2^26, GB/s at 2^30, and microseconds at 2^16."""
     runs, large, small, lines = *(by_step(SCANS / f"{name}.csv") for name in ("run-all", "2to30", "2to16")), []
     slow = scans()[0]  # one thread takes too long for a large array
     for old, name in zip([None, *scans()], scans()):
-        gains = [times(runs[old], runs[name]), largest_gain(old, name, SCANS)] if old in runs and name in runs else ["–", "–"]
-        lines.append([f"[{name}]({name}/README.md)", idea(f"scan/{name}"), cell(runs.get(name), bandwidth),
-                      "–" if name == slow and large else cell(large.get(name), bandwidth), *gains, cell(small.get(name), microseconds)])
-    return table(["step", "idea", "GB/s at 2^26", "GB/s at 2^30", "gain", "largest gain", "µs at 2^16"], lines, words=2)
+        lines.append([name, cell(runs.get(name), bandwidth), times(runs[old], runs[name]) if old in runs and name in runs else "–",
+                      "–" if name == slow and large else cell(large.get(name), bandwidth), cell(small.get(name), microseconds)])
+    return table(["step", "GB/s at 2^26", "gain", "GB/s at 2^30", "µs at 2^16"], lines)
 
 
 def scanover(_):
@@ -1156,7 +1164,7 @@ def said(step, number):
 
 
 KINDS = {function.__name__: function for function in (dependent, launches, pdl, backtoback, ladder, gains, report, code, lab, labsteps, sortratios, rowratios, numbers, parts, starts, blockdurations, loaded, busy, little, limits, lowerbounds, net, restarts, sizes, finish, ends,
-                                                      against, cubs, peers, begins, methods, compiled, simulator, settings, coverage, calls, mutants, sanitized, labelled, labelledgpu, alarms, finding, said, suites, disputed, courses, coursesleft, students, attacks, figures, gpus, hardware, scannumbers, scanladder, scanover)} | {"try": outcome, "found": mistakes_found}
+                                                      against, cubs, peers, begins, methods, compiled, simulator, settings, coverage, calls, mutants, sanitized, labelled, labelledgpu, alarms, finding, said, suites, disputed, courses, coursesleft, students, attacks, figures, gpus, hardware, scannumbers, scanladder, scangains, scanover)} | {"try": outcome, "found": mistakes_found}
 
 
 def made(kind, step, words):

@@ -250,7 +250,9 @@ def test_tables_hold_what_was_measured(tmp_path, monkeypatch):
     assert "| GB/s, n = 2^26 | 2,684 | 1,342 |" in numbers and "| bytes read per element | 4.10 | not measured yet |" in numbers
     assert "| µs, n = 2^12, in [the sweep](../h200/sweep.csv) | 0.04 | 0.02 |" in numbers
     assert numbers.endswith("Largest gain: **2.00× at 2^12**; at 2^26: **0.17×**.")
-    assert f"| [{STEPS[0].name}]({STEPS[0].name}/README.md) | one thread, one loop | 2,684 | not measured yet | – |" in tables.scanladder("scan")
+    ladder, gains = tables.scanladder("scan").splitlines(), tables.scangains("scan").splitlines()
+    assert ladder[2:4] == [f"| [{STEPS[0].name}]({STEPS[0].name}/README.md) | one thread, one loop | – |", f"| [{STEPS[1].name}]({STEPS[1].name}/README.md) | {tables.idea(page)} | 2.00× at 2^12 |"]
+    assert gains[2:4] == [f"| {STEPS[0].name} | 2,684 | – | not measured yet | not measured yet |", f"| {STEPS[1].name} | 1,342 | 0.17× | not measured yet | not measured yet |"]
     over = tables.scanover("scan")
     assert "| 2^10 | 2 | 3 | 1 | 1.5 | 1.50 | 50 % |" in over and "| 2^12 | 4 | 5 | 2 | 1 | 1.25 | 25 % |" in over  # the faster copy
     assert over.endswith("geometric mean 1.37, minimum 1.25 (n = 2^12).")
