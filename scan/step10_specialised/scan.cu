@@ -22,7 +22,7 @@ const unsigned VECTORS = ITEMS / 4; // float4 vectors per thread
 const unsigned AHEAD = 2;           // tiles between a tile's aggregate and its scan
 const unsigned DEPTH = AHEAD + 1;   // AHEAD for tiles in shared memory
 const unsigned STAGES = 2 * DEPTH;  // tiles of a block in shared memory
-const unsigned BATCH = 8;           // status words that a lane loads per poll
+const unsigned BATCH = 16;          // status words that a lane loads per poll
 
 // Inclusive prefix sum over the lanes of the warp.
 __device__ float scan_warp(float sum)
@@ -266,16 +266,17 @@ __device__ Status load_status(Status *status)
         cuda::memory_order_relaxed);
 }
 
-// Polls BATCH status words per lane, of tiles at, at + 32, ... up to end - 1. Returns a
+// Polls `batch` status words per lane, of tiles at, at + 32, ... up to end - 1. Returns a
 // mask: bit k is set if the k-th word is not valid.
+template <unsigned batch>
 __device__ unsigned poll(Status *status, unsigned launch, unsigned at, unsigned end,
-                         Status *seen)
+                         Status (&seen)[batch])
 {
-    for (unsigned k = 0; k < BATCH; k++) // all loads in flight at once
+    for (unsigned k = 0; k < batch; k++) // all loads in flight at once
         seen[k] =
             at + 32 * k < end ? load_status(status + at + 32 * k) : (Status)launch << 32;
     unsigned missing = 0;
-    for (unsigned k = 0; k < BATCH; k++)
+    for (unsigned k = 0; k < batch; k++)
         missing |= (seen[k] >> 32 != launch) << k;
     return missing;
 }

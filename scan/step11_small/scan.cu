@@ -22,7 +22,7 @@ const unsigned VECTORS = ITEMS / 4; // float4 vectors per thread
 const unsigned AHEAD = 2;           // tiles between a tile's aggregate and its scan
 const unsigned DEPTH = AHEAD + 1;   // AHEAD for tiles in shared memory
 const unsigned STAGES = 2 * DEPTH;  // tiles of a block in shared memory
-const unsigned BATCH = 8;           // status words that a lane loads per poll
+const unsigned BATCH = 16;          // status words that a lane loads per poll
 const unsigned PATIENCE = 100;      // polls before the fallback
 
 // Inclusive prefix sum over the lanes of the warp.
@@ -267,16 +267,17 @@ __device__ Status load_status(Status *status)
         cuda::memory_order_relaxed);
 }
 
-// Polls BATCH status words per lane, of tiles at, at + 32, ... up to end - 1. Returns a
+// Polls `batch` status words per lane, of tiles at, at + 32, ... up to end - 1. Returns a
 // mask: bit k is set if the k-th word is not valid.
+template <unsigned batch>
 __device__ unsigned poll(Status *status, unsigned launch, unsigned at, unsigned end,
-                         Status *seen)
+                         Status (&seen)[batch])
 {
-    for (unsigned k = 0; k < BATCH; k++) // all loads in flight at once
+    for (unsigned k = 0; k < batch; k++) // all loads in flight at once
         seen[k] =
             at + 32 * k < end ? load_status(status + at + 32 * k) : (Status)launch << 32;
     unsigned missing = 0;
-    for (unsigned k = 0; k < BATCH; k++)
+    for (unsigned k = 0; k < batch; k++)
         missing |= (seen[k] >> 32 != launch) << k;
     return missing;
 }
@@ -406,23 +407,24 @@ __device__ void fall_back(const float *in, Status *status, unsigned launch, unsi
 
 // The exclusive prefix of a tile, computed by one warp. If an aggregate is late, the
 // warp adds up that tile itself, so it never depends on a block that has not started.
+template <unsigned batch>
 __device__ float sum_before(const float *in, Status *status, unsigned launch, unsigned tile,
                             unsigned size)
 {
     const unsigned lane = threadIdx.x % 32;
     float sum = 0.0f;
-    for (unsigned base = 0; base < tile; base += 32 * BATCH)
+    for (unsigned base = 0; base < tile; base += 32 * batch)
         for (unsigned polls = 1;; polls++) {
             float part = 0.0f;
-            Status seen[BATCH];
+            Status seen[batch];
             const unsigned missing = poll(status, launch, base + lane, tile, seen);
-            for (unsigned k = 0; k < BATCH; k++)
+            for (unsigned k = 0; k < batch; k++)
                 part += __uint_as_float((unsigned)seen[k]);
             if (!__any_sync(0xffffffff, missing)) {
                 sum += __shfl_sync(0xffffffff, scan_warp(part), 31);
                 break;
             }
-            for (unsigned k = 0; polls % PATIENCE == 0 && k < BATCH; k++)
+            for (unsigned k = 0; polls % PATIENCE == 0 && k < batch; k++)
                 for (unsigned late = __ballot_sync(0xffffffff, missing >> k & 1); late != 0;
                      late &= late - 1)
                     fall_back(in, status, launch, base + 32 * k + __ffs(late) - 1, size);
@@ -440,7 +442,7 @@ __global__ void __launch_bounds__(threads, 1024 / threads)
     const unsigned tile = blockIdx.x, warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     const long long start = 4ll * (tile * threads * rows + warp * 32 * rows + lane);
     float4 items[rows];
-    float prefix[rows], sum = 0.0f; // of each vector, within the tile
+    float sum = 0.0f;
     for (unsigned k = 0; k < rows; k++)
         items[k] = load_vector(in, start + 128 * k, n);
     for (unsigned k = 0; k < rows; k++)
@@ -456,18 +458,19 @@ __global__ void __launch_bounds__(threads, 1024 / threads)
     for (unsigned k = 0; k < rows; k++) {
         const float row = scan_warp(items[k].x + items[k].y + items[k].z + items[k].w);
         const float left = __shfl_up_sync(0xffffffff, row, 1);
-        prefix[k] = sum + (lane > 0 ? left : 0.0f);
+        scan_vector(items + k, sum + (lane > 0 ? left : 0.0f), exclusive);
         sum += __shfl_sync(0xffffffff, row, 31);
     }
     if (warp == 0) {
-        const float found = sum_before(in, status, launch, tile, 4 * threads * rows);
+        const float found = sum_before<4>(in, status, launch, tile, 4 * threads * rows);
         if (lane == 0)
             before = found;
     }
     __syncthreads();
     for (unsigned k = 0; k < rows; k++) {
-        scan_vector(items + k, before + prefix[k], exclusive);
-        store_vector(out, start + 128 * k, n, items[k]);
+        const float4 v = items[k];
+        store_vector(out, start + 128 * k, n,
+                     make_float4(before + v.x, before + v.y, before + v.z, before + v.w));
     }
 }
 

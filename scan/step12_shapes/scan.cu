@@ -1,5 +1,6 @@
 // Step 12: a shape for each size, and launches that need not wait for each other.
-// The change: seven block and tile sizes; one tile needs no status words; dependent launch.
+// The change: seven block and tile sizes; one tile needs no status words; dependent launch;
+// a prefetch.
 // Build and run: nvcc -O3 -arch=native -o scan scan.cu && ./scan
 
 #include <cstdio>
@@ -22,7 +23,7 @@ const unsigned VECTORS = ITEMS / 4; // float4 vectors per thread
 const unsigned AHEAD = 2;           // tiles between a tile's aggregate and its scan
 const unsigned DEPTH = AHEAD + 1;   // AHEAD for tiles in shared memory
 const unsigned STAGES = 2 * DEPTH;  // tiles of a block in shared memory
-const unsigned BATCH = 8;           // status words that a lane loads per poll
+const unsigned BATCH = 16;          // status words that a lane loads per poll
 const unsigned PATIENCE = 100;      // polls before the fallback
 
 // Inclusive prefix sum over the lanes of the warp.
@@ -275,16 +276,17 @@ __device__ Status load_status(Status *status)
         cuda::memory_order_relaxed);
 }
 
-// Polls BATCH status words per lane, of tiles at, at + 32, ... up to end - 1. Returns a
+// Polls `batch` status words per lane, of tiles at, at + 32, ... up to end - 1. Returns a
 // mask: bit k is set if the k-th word is not valid.
+template <unsigned batch>
 __device__ unsigned poll(Status *status, unsigned launch, unsigned at, unsigned end,
-                         Status *seen)
+                         Status (&seen)[batch])
 {
-    for (unsigned k = 0; k < BATCH; k++) // all loads in flight at once
+    for (unsigned k = 0; k < batch; k++) // all loads in flight at once
         seen[k] =
             at + 32 * k < end ? load_status(status + at + 32 * k) : (Status)launch << 32;
     unsigned missing = 0;
-    for (unsigned k = 0; k < BATCH; k++)
+    for (unsigned k = 0; k < batch; k++)
         missing |= (seen[k] >> 32 != launch) << k;
     return missing;
 }
@@ -415,23 +417,24 @@ __device__ void fall_back(const float *in, Status *status, unsigned launch, unsi
 
 // The exclusive prefix of a tile, computed by one warp. If an aggregate is late, the
 // warp adds up that tile itself, so it never depends on a block that has not started.
+template <unsigned batch>
 __device__ float sum_before(const float *in, Status *status, unsigned launch, unsigned tile,
                             unsigned size)
 {
     const unsigned lane = threadIdx.x % 32;
     float sum = 0.0f;
-    for (unsigned base = 0; base < tile; base += 32 * BATCH)
+    for (unsigned base = 0; base < tile; base += 32 * batch)
         for (unsigned polls = 1;; polls++) {
             float part = 0.0f;
-            Status seen[BATCH];
+            Status seen[batch];
             const unsigned missing = poll(status, launch, base + lane, tile, seen);
-            for (unsigned k = 0; k < BATCH; k++)
+            for (unsigned k = 0; k < batch; k++)
                 part += __uint_as_float((unsigned)seen[k]);
             if (!__any_sync(0xffffffff, missing)) {
                 sum += __shfl_sync(0xffffffff, scan_warp(part), 31);
                 break;
             }
-            for (unsigned k = 0; polls % PATIENCE == 0 && k < BATCH; k++)
+            for (unsigned k = 0; polls % PATIENCE == 0 && k < batch; k++)
                 for (unsigned late = __ballot_sync(0xffffffff, missing >> k & 1); late != 0;
                      late &= late - 1)
                     fall_back(in, status, launch, base + 32 * k + __ffs(late) - 1, size);
@@ -449,15 +452,18 @@ __global__ void __launch_bounds__(threads, 1024 / threads)
     const unsigned tile = blockIdx.x, warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     const long long start = 4ll * (tile * threads * rows + warp * 32 * rows + lane);
     float4 items[rows];
-    float prefix[rows], sum = 0.0f; // of each vector, within the tile
+    float sum = 0.0f;
     wait_for_previous_kernel();
+    if (threadIdx.x == 0) // so that no poll waits for device memory
+        asm volatile("prefetch.global.L2 [%0];" ::"l"(status + tile));
     for (unsigned k = 0; k < rows; k++)
         items[k] = load_vector(in, start + 128 * k, n);
     for (unsigned k = 0; k < rows; k++)
         sum += items[k].x + items[k].y + items[k].z + items[k].w;
-    const float inclusive = scan_warp(sum); // over the lanes
+    sum = scan_warp(sum);
     if (lane == 31)
-        sums[warp] = inclusive;
+        sums[warp] = sum;
+    const float inclusive = sum; // over the lanes
     __syncthreads();
     const float warps = scan_warp(lane < threads / 32 ? sums[lane] : 0.0f);
     if (threadIdx.x == 31) // the tile's aggregate goes first: other blocks wait for it
@@ -467,13 +473,14 @@ __global__ void __launch_bounds__(threads, 1024 / threads)
         const float v = items[k].x + items[k].y + items[k].z + items[k].w,
                     row = rows > 1 ? scan_warp(v) : inclusive;
         const float left = __shfl_up_sync(0xffffffff, row, 1);
-        prefix[k] = sum + (lane > 0 ? left : 0.0f);
+        scan_vector(items + k, sum + (lane > 0 ? left : 0.0f), exclusive);
         sum += __shfl_sync(0xffffffff, row, 31);
     }
     float tile_prefix = 0.0f;
     if (gridDim.x > 1) { // a single tile needs no look-back
         if (warp == 0) {
-            const float found = sum_before(in, status, launch, tile, 4 * threads * rows);
+            const float found = sum_before<(rows > 1 ? 4 : 2)>(in, status, launch, tile,
+                                                               4 * threads * rows);
             if (lane == 0)
                 before = found;
         }
@@ -481,8 +488,10 @@ __global__ void __launch_bounds__(threads, 1024 / threads)
         tile_prefix = before;
     }
     for (unsigned k = 0; k < rows; k++) {
-        scan_vector(items + k, tile_prefix + prefix[k], exclusive);
-        store_vector(out, start + 128 * k, n, items[k]);
+        const float4 v = items[k];
+        store_vector(out, start + 128 * k, n,
+                     make_float4(tile_prefix + v.x, tile_prefix + v.y, tile_prefix + v.z,
+                                 tile_prefix + v.w));
     }
 }
 
@@ -552,7 +561,7 @@ static int launch(const float *in, float *out, long long n, bool exclusive, floa
         {scan_small<512, 1>, 512, 2048, 1},
         {scan_small<1024, 1>, 1024, 4096, 1},
         {scan_small<512, 1>, 512, 2048, 64}, // small tiles use more SMs
-        {scan_small<1024, 1>, 1024, 4096, resident_blocks(scan_small<1024, 1>, 1024, 0)},
+        {scan_small<1024, 1>, 1024, 4096, 64},
         {scan_small<512, 4>, 512, 8192, resident_blocks(scan_small<512, 4>, 512, 0)},
         {scan_small<512, 8>, 512, 16384, 2 * resident_blocks(scan_small<512, 8>, 512, 0)}};
     Status *status = (Status *)scratch;
