@@ -1,4 +1,4 @@
-from drywarp.learn.exercise import given, result, sixteenths
+from drywarp.learn.exercise import Goal, given, result, sixteenths
 
 
 def data(n):
@@ -15,6 +15,7 @@ EXERCISE = dict(
     why="All lanes that the mask names must execute the shuffle. A lane without anything to add contributes 0.",
     lesson="docs/findings.md",
     kernel="positive_sum", data=data, grid=lambda n: n // 256, sizes=(256, 512, 2560), random_sizes=(256, 4096, 256),
+    goals=(Goal("load requests per block", "global_load_requests", True, 16),),
     wrong=(
         ("in[i] > 0 ? in[i] : 0", "in[i]"),
         ("in[i] > 0 ? in[i] : 0", "in[i] > 0 ? in[i] : 1"),

@@ -1,4 +1,4 @@
-from drywarp.learn.exercise import changed, given, sixteenths
+from drywarp.learn.exercise import Goal, changed, given, sixteenths
 
 
 def data(n):
@@ -15,6 +15,7 @@ EXERCISE = dict(
     why="If many threads add to one variable, they must add atomically. Then no addition is lost, but their order is undefined.",
     lesson="step11_singlepass/README.md",
     kernel="sum", data=data, sizes=(1, 32, 255, 256, 257, 1000), random_sizes=(1, 3000, 1),
+    goals=(Goal("active lanes, on average", "active_lanes_mean", least=8),),
     wrong=(
         ("atomicAdd(total, in[i])", "atomicExch(total, *total + in[i])"),
         ("atomicAdd(total, in[i])", "atomicExch(total, in[i])"),

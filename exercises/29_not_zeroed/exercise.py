@@ -1,4 +1,4 @@
-from drywarp.learn.exercise import changed, given, whole
+from drywarp.learn.exercise import Goal, changed, given, whole
 
 
 def data(n):
@@ -15,6 +15,7 @@ EXERCISE = dict(
     why="Shared memory is uninitialised at the start of a block, and no thread may add before all counters are set. So the kernel needs the stores and a barrier.",
     lesson="docs/findings.md",
     kernel="histogram", data=data, sizes=(1, 31, 256, 257, 1000), random_sizes=(1, 3000, 1),
+    goals=(Goal("load requests per block", "global_load_requests", True, 16),),
     equivalent={"atomic1": "own belongs to the block, so only threads of the block add to it", "index1": "one more element than is used"},
     wrong=(
         ("        own[threadIdx.x] = 0;\n    __syncthreads();", "        own[threadIdx.x] = 0;"),

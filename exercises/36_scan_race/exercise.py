@@ -1,6 +1,6 @@
 from itertools import accumulate
 
-from drywarp.learn.exercise import given, result, sixteenths
+from drywarp.learn.exercise import Goal, given, result, sixteenths
 
 
 def data(n):
@@ -17,6 +17,7 @@ EXERCISE = dict(
     why="A round must not overwrite elements that are still to be read. Either all threads read before the first one writes, or the round writes to another array.",
     lesson="scan/step01_hillissteele/README.md",
     kernel="scan", data=data, grid=lambda n: n // 256, sizes=(256, 512, 2560), random_sizes=(256, 4096, 256),
+    goals=(Goal("load requests per block", "global_load_requests", True, 16),),
     equivalent={"bound2": "one more round, in which no thread has an element 256 before its own", "index1": "one more element than is used"},
     wrong=(
         ("sums[1 - from][tid] =", "sums[from][tid] ="),

@@ -1,6 +1,6 @@
 from itertools import accumulate
 
-from drywarp.learn.exercise import changed, given, sixteenths
+from drywarp.learn.exercise import Goal, changed, given, sixteenths
 
 
 def data(n):
@@ -19,6 +19,7 @@ EXERCISE = dict(
     why="In one block a barrier separates all reads from all writes. Between blocks no barrier helps: there the elements must go to another array, or be moved by a second launch.",
     lesson="docs/suites.md",
     kernel="keep_positive", data=data, grid=lambda n: 1, sizes=(1, 2, 31, 32, 33, 200, 256), random_sizes=(1, 256, 1),
+    goals=(Goal("load requests", "global_load_requests", most=32),),
     wrong=(
         ("    __syncthreads();", "    __syncwarp();"),
         ("    __syncthreads();", ""),

@@ -1,4 +1,4 @@
-from drywarp.learn.exercise import given, result, sixteenths
+from drywarp.learn.exercise import Goal, given, result, sixteenths
 
 
 def data(n):
@@ -15,6 +15,7 @@ EXERCISE = dict(
     why="A tree or a scan over a power of two adds the padding after the last element. It must hold the operator's neutral element: 0 for a sum, and -infinity for a maximum.",
     lesson="docs/suites.md",
     kernel="sum", data=data, grid=lambda n: 1, sizes=(1, 2, 31, 33, 100, 255, 256), random_sizes=(1, 256, 1),
+    goals=(Goal("load requests", "global_load_requests", most=16),),
     equivalent={"bound7": "two threads write the same sum"},
     wrong=(
         ("in[tid] : 0", "in[tid] : 1"),

@@ -1,4 +1,4 @@
-from drywarp.learn.exercise import changed, given, whole
+from drywarp.learn.exercise import Goal, changed, given, whole
 
 
 def data(n):
@@ -15,6 +15,7 @@ EXERCISE = dict(
     why="Private copies remove the race, the atomic additions in shared memory and the bank conflicts, whatever the data. The price is 32 times the shared memory.",
     lesson="labs/sort/step08_per_lane/README.md",
     kernel="histogram", data=data, block=32, grid=lambda n: 1 + n // 512, sizes=(1, 31, 257, 2000), random_sizes=(1, 3000, 1),
+    goals=(Goal("load requests per block", "global_load_requests", True, 32),),
     equivalent={"index1": "one more row than is used", "index3": "one more column than is used"},
     wrong=(
         ("own[in[i]][lane]++", "own[in[i]][0]++"),

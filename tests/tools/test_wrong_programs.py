@@ -301,6 +301,32 @@ __global__ void scan(const float *in, float *out, int n)
         assert answer.verdict == "misses the goal" and "load requests" in str(answer.missed), said
 
 
+# What one thread of each block does; or of the grid, if the kernel has n.
+ALONE_IN_A_FIX = {
+    "20": ("positive_sum(const float *in, float *out)", """for (int k = 0; k < 8; k++) {
+            float sum = 0;
+            for (int lane = 0; lane < 32; lane++)
+                sum += fmaxf(in[256 * blockIdx.x + 32 * k + lane], 0);
+            out[8 * blockIdx.x + k] = sum;
+        }"""),
+    "26": ("sum(const float *in, float *total, int n)", "for (int k = 0; k < n; k++)\n            *total += in[k];"),
+    "29": ("histogram(const int *in, int *count, int n)", "for (int k = 0; k < n; k++)\n            count[in[k]]++;"),
+    "36": ("scan(const float *in, float *out)", "float sum = 0;\n        for (int k = 256 * blockIdx.x; k < 256 * blockIdx.x + 256; k++)\n            out[k] = sum += in[k];"),
+    "40": ("keep_positive(float *v, const int *index, int n)", "for (int k = 0; k < n; k++)\n            if (v[k] > 0)\n                v[index[k]] = v[k];"),
+    "41": ("sum(const float *in, float *out, int n)", "float sum = 0;\n        for (int k = 0; k < n; k++)\n            sum += in[k];\n        *out = sum;"),
+}
+ALONE_IN_A_FIX["48"] = ALONE_IN_A_FIX["29"]
+
+
+def test_no_fix_lets_one_thread_do_all_the_work(tmp_path):
+    """Broken: a race, a missing barrier or an uninitialised value is fixed by letting one thread do the work of all."""
+    for number in some(("26", "36"), ALONE_IN_A_FIX):
+        head, work = ALONE_IN_A_FIX[number]
+        alone = "threadIdx.x + blockIdx.x == 0" if "int n" in head else "threadIdx.x == 0"
+        answer, said = judged(tmp_path, f"__global__ void {head}\n{{\n    if ({alone}) {{\n        {work}\n    }}\n}}\n", exercise.OfExercise(exercise.find(number)), exercise.judged)
+        assert answer.verdict == "misses the goal" and ("active lanes" if number == "26" else "load requests") in str(answer.missed), said
+
+
 BY_ATOMICS_IN_A_WARP = """
 __global__ void sum(const float *in, float *out)
 {
