@@ -174,7 +174,21 @@ def read_roster(path: Path) -> list[Person]:
         fail(f"{clean(str(path))} cannot be read: {getattr(error, 'strerror', None) or error}")
     if not rows or not set(ROSTER) <= set(rows[0]):
         fail(f"{clean(str(path))} is no roster; its first line has the columns {', '.join(ROSTER)}, and a line follows for each student")
-    return [Person(*((row[column] or "").strip() for column in ROSTER)) for row in rows]
+    roster = [Person(*((row[column] or "").strip() for column in ROSTER)) for row in rows]
+    twice = same_login(roster)
+    if twice:
+        fail(f"{clean(str(path))} has the logins {clean(twice[0].login)} and {clean(twice[1].login)}; logins must differ in more than upper and lower case")
+    return roster
+
+
+def same_login(roster: Sequence[Person]) -> tuple[Person, Person] | None:
+    """Two lines whose logins are equal, ignoring case: a submission's name means both, as some file systems ignore case. None if there are none."""
+    found: dict[str, Person] = {}
+    for person in roster:
+        other = found.setdefault(person.login.lower(), person)
+        if person.login and other is not person:
+            return other, person
+    return None
 
 
 def meant(student: str, number: str, roster: Sequence[Person]) -> Person | None:

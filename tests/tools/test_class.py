@@ -281,6 +281,17 @@ def test_a_roster(tmp_path, capsys):
     assert "login, name, id" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("other", ["anna", "Anna"])
+def test_logins_of_a_roster_differ(tmp_path, capsys, other):
+    """Broken: neither of two students whose logins differ in case only gets the points of the folder Anna."""
+    (tmp_path / "roster.csv").write_text(f"login,name,id\nAnna,Anna Berg,1\n,,2\n,,3\n{other},Anna Bell,4\n")
+    with pytest.raises(SystemExit):
+        submissions.read_roster(tmp_path / "roster.csv")
+    assert f"has the logins Anna and {other}; logins must differ" in capsys.readouterr().err
+    (tmp_path / "roster.csv").write_text("login,name,id\nAnna,Anna Berg,1\n,,2\n,,3\nanna2,Anna Bell,4\n")
+    assert len(submissions.read_roster(tmp_path / "roster.csv")) == 4
+
+
 @pytest.mark.parametrize("name, file", [
     ("Anna J. Berg_7_assignsubmission_file/a.cu", "Anna J. Berg_7_assignsubmission_file/feedback.html"),  # Moodle 4
     ("Anna Berg_7_assignsubmission_file_/hw/a.cu", "Anna Berg_7_assignsubmission_file_/feedback.html"),  # Moodle 3
