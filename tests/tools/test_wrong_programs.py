@@ -370,6 +370,23 @@ def test_lanes_do_not_run_together(tmp_path, number, text, honest, wrong):
         assert answer.verdict == verdict, said
 
 
+def test_any_lanes_may_work_together(tmp_path):
+    """Broken: a kernel is refused that combines the elements of the lanes that happen to run together, which is right whichever these are."""
+    text = """
+__global__ void histogram(const int *in, int *count, int n)
+{
+    const int i = blockIdx.x * 256 + threadIdx.x;
+    if (i >= n)
+        return;
+    const unsigned same = __match_any_sync(__activemask(), in[i]);
+    if (threadIdx.x % 32 == __ffs(same) - 1)
+        atomicAdd(&count[in[i]], __popc(same));
+}
+"""
+    answer, said = judged(tmp_path, text, exercise.OfExercise(exercise.find("29")), exercise.judged)
+    assert answer.verdict == "passed", said
+
+
 TREE = """
 __device__ float load(const float *word)
 {
