@@ -16,7 +16,8 @@ const ENDS = {int: [-(2 ** 31), 2 ** 31 - 1], unsigned: [0, 2 ** 32 - 1]}; // th
 const MAX_ELEMENTS = {1: 1 << 20, 2: 1 << 16}; // by an operation's power
 const RUNS = 2; // of each size, with different data
 const MORE_SIZES = 2, DRAWS = 40; // random sizes; the draws made to get them
-const ORDERS = [["with interleaved blocks", {together: true}], ["with blocks, warps and lanes in another order", {order: 1}], ["with blocks, warps and lanes in another order", {order: 2}]];
+const ORDERS = [["with interleaved blocks", {together: true}], ["with blocks, warps and lanes in another order", {order: 1}], ["with blocks, warps and lanes in another order", {order: 2}],
+    ["with the lanes of a warp apart", {order: 1, lanesApart: true}]];
 // Of a launch: the least number, how many at most, their product at most, and all that in words.
 const SHAPE = {grid: [1, 3, 2 ** 31 - 1, "one to three positive numbers"], block: [1, 3, 1024, "one to three positive numbers, at most 1,024 threads in all"],
     shared: [0, 1, 48 << 10, "one number, at most 49,152"]};

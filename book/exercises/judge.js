@@ -1,5 +1,5 @@
 // judge.js: judges a learner's kernel in the page as drywarp/learn/judge.py does in the terminal: at the exercise's sizes and two
-// drawn ones, with the race checker, in three orders of blocks, warps and lanes. Exercises.judge returns a verdict:
+// drawn ones, with the race checker, in four orders of blocks, warps and lanes. Exercises.judge returns a verdict:
 //
 //   diagnostics   the compiler's; `said`: why the kernel was not run
 //   sizes         n that were tried: "" if right, else the error
@@ -11,7 +11,7 @@
 (function (page) {
 "use strict";
 const Exercises = (page.Exercises = page.Exercises || {});
-const ORDERS = [{}, {order: 1}, {order: 2, together: true}];
+const ORDERS = [{}, {order: 1}, {order: 2, together: true}, {order: 1, lanesApart: true}];
 const MAX_INSTRUCTIONS = 4000000; // of a block's warps; more count as an infinite loop
 const SECONDS = 10; // for all runs of a kernel, unless the caller of Exercises.judge gives another number
 const TYPES = {f: Float32Array, d: Float64Array, i: Int32Array, I: Uint32Array};

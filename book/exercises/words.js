@@ -21,7 +21,7 @@ Exercises.headline = function (verdict) {
 };
 
 // How a kernel without mistakes was tried.
-Exercises.tried = (verdict) => `right at n = ${Object.keys(verdict.sizes).map(Number).sort((a, b) => a - b).map(grouped).join(", ")}, in three orders of blocks, warps and lanes`;
+Exercises.tried = (verdict) => `right at n = ${Object.keys(verdict.sizes).map(Number).sort((a, b) => a - b).map(grouped).join(", ")}, in four orders of blocks, warps and lanes`;
 
 // The goals as rows of words: the counter, the goal, and the value if there is one.
 Exercises.goalRows = (task, row) => task.goals.map((goal) => [goal.words, goal.limit, ...(row ? [grouped(Exercises.count(goal, row))] : [])]);

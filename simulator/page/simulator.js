@@ -292,6 +292,8 @@ function settingsOf(request) {
         settings.SIM_ATOMIC_LOADS = 1;
     if (Number.isInteger(request.order))
         settings.SIM_BLOCK_ORDER = request.order;
+    if (request.lanesApart) // the checker's rules for the threads of a warp assume that they are not
+        Object.assign(settings, {SIM_LANES_APART: 1, SIM_CHECK: 0});
     return settings;
 }
 

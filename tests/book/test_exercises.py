@@ -331,6 +331,31 @@ def test_the_page_has_the_judges_data(opened, computes, text, verdict):
     assert opened("playground").evaluate(judges, [words, text]) == verdict
 
 
+BY_SHUFFLES = """__global__ void sum(const float *in, float *out, int n)
+{
+    int begin = blockIdx.x * blockDim.x + threadIdx.x;
+    float own = 0;
+    for (int i = begin; i < n; i += gridDim.x * blockDim.x)
+        own += in[i];
+    for (int s = 16; s > 0; s /= 2)
+        own += __shfl_down_sync(MASK, own, s);
+    if (begin % 32 == 0)
+        out[begin / 32] = own;
+}
+"""
+
+
+@pytest.mark.parametrize("mask, in_exercise, by_contract", [("~0u", "solved", "passed"), ("__activemask()", "wrong", "wrong")])
+def test_the_lanes_of_a_warp_do_not_run_together(opened, mask, in_exercise, by_contract):
+    """Broken: a kernel passes in the page that assumes that the lanes of a warp run in lockstep, which make learn and make judge refuse."""
+    text = BY_SHUFFLES.replace("MASK", mask)
+    alone = text.replace(", int n", "").replace("i < n", "i < begin + 1")
+    assert opened("exercises").evaluate(JUDGE, [[TASKS["18"].name, [["alone", alone]]]])[0][2] == in_exercise
+    words = "call = sum(in, out, n)\ngrid = 1\nblock = 32\ncomputes = sum\nsizes = 1 2 3 33 1000\n"
+    judges = "async ([words, text]) => Exercises.contractVerdict(await Exercises.judgeByContract(Exercises.contract(words), text))"
+    assert opened("playground").evaluate(judges, [words, text]) == by_contract
+
+
 @pytest.mark.parametrize("text", ["call = f(out)", ADD.replace("n + 255", "m + 255"), ADD + "grid = 1", ADD.replace("256\n", "2048\n", 1), ADD.replace("sums of both", "sum of both"), ADD.replace("sums of both", "sums of pieces of 1000000"),
                                   ADD.replace("1 31", "1 x"), ADD.replace("load requests", "loads"), ADD.replace("in2", "in3"), ADD + "zeroed = in", ADD.replace("256 #", "0 #")])
 def test_an_unusable_contract_is_refused_as_in_the_terminal(opened, text):
