@@ -1010,6 +1010,21 @@ def lab(step, *words):
                  [[row[first], *(lab_cell(row[column]) for column in columns)] for row in rows])
 
 
+def labgains(step, *words):
+    """The previous step's time divided by this step's, on both GPUs, for the values of the first word, column=value,value; other words select rows."""
+    folders = lab_steps(lab_of(step))
+    if folders.index(step) == 0:
+        raise Unfillable("a lab's first step has no previous one")
+    old, new = (Path(folder).name for folder in folders[folders.index(step) - 1:folders.index(step) + 1])
+    (shown, values), *others = [(column, chosen.split(",")) for column, chosen in (word.split("=") for word in words)]
+    lines = []
+    for gpu, folder in {"H200": MEASURED, "H100": SECOND}.items():
+        ms = {(row["step"], row[shown]): float(row["median_ms"]) for row in read(folder / f"labs/{lab_of(step)}.csv")
+              if row["status"] == "PASS" and all(row[column] in chosen for column, chosen in others)}
+        lines.append([gpu, *(f"{ms[old, value] / ms[new, value]:.2f}×" if {(old, value), (new, value)} <= ms.keys() else NOT_MEASURED for value in values)])
+    return table([f"gain over step {old[4:6]}", *map(lab_cell, values)], lines)
+
+
 # The last step of each task of two labs, and what it is compared with.
 SORT_TASKS = {"selection": ("step03_long_tiles", "cub SELECT"), "histogram": ("step08_per_lane", "cub HISTOGRAM"),
               "keys": ("step14_onesweep", "cub SORT"), "pairs": ("step15_pairs", "cub SORT_PAIRS")}
@@ -1163,7 +1178,7 @@ def said(step, number):
     return "\n".join(["```", shown, findings.how_many(others), "```"])
 
 
-KINDS = {function.__name__: function for function in (dependent, launches, pdl, backtoback, ladder, gains, report, code, lab, labsteps, sortratios, rowratios, numbers, parts, starts, blockdurations, loaded, busy, little, limits, lowerbounds, net, restarts, sizes, finish, ends,
+KINDS = {function.__name__: function for function in (dependent, launches, pdl, backtoback, ladder, gains, report, code, lab, labgains, labsteps, sortratios, rowratios, numbers, parts, starts, blockdurations, loaded, busy, little, limits, lowerbounds, net, restarts, sizes, finish, ends,
                                                       against, cubs, peers, begins, methods, compiled, simulator, settings, coverage, calls, mutants, sanitized, labelled, labelledgpu, alarms, finding, said, suites, disputed, courses, coursesleft, students, attacks, figures, gpus, hardware, scannumbers, scanladder, scangains, scanover)} | {"try": outcome, "found": mistakes_found}
 
 

@@ -265,3 +265,18 @@ def test_no_build_product_is_tracked():
     assert [path for path in tracked if path.endswith((".png", ".wasm"))] == []
     large = [path for path in tracked if (ROOT / path).is_file() and (ROOT / path).stat().st_size > 300_000]
     assert large == re.findall(r"^\| `([^`]+)` \| ", text_of(ROOT / "CONTRIBUTING.md").partition("Tracked files over 300 kB")[2].partition("\n# ")[0], re.M)
+
+
+def test_gains_of_a_lab_are_shown_for_both_gpus(tmp_path, monkeypatch):
+    """Broken: a step's page shows the gain of another step, another value or another GPU."""
+    for constant, gpu in (("MEASURED", "h200"), ("SECOND", "h100")):
+        monkeypatch.setattr(tables, constant, tmp_path / gpu)
+        (tmp_path / gpu / "labs").mkdir(parents=True)
+    rows = {"h200": [("step00_passes", "float", 128, 6), ("step01_shuffle", "float", 128, 3), ("step01_shuffle", "bf16", 128, 1), ("step01_shuffle", "float", 512, 1)],
+            "h100": [("step00_passes", "float", 128, 6), ("step01_shuffle", "float", 128, 4)]}
+    for gpu, measured in rows.items():
+        (tmp_path / gpu / "labs/rows.csv").write_text("step,element,columns,median_ms,status\n" + "".join(f"{step},{element},{columns},{ms},PASS\n" for step, element, columns, ms in measured))
+    shown = tables.labgains("labs/rows/step01_shuffle", "columns=128,512", "element=float").splitlines()
+    assert shown[0] == "| gain over step 00 | 128 | 512 |" and shown[2:] == ["| H200 | 2.00× | not measured yet |", "| H100 | 1.50× | not measured yet |"]
+    with pytest.raises(tables.Unfillable):
+        tables.labgains("labs/rows/step00_passes", "columns=128")
