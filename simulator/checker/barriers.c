@@ -102,8 +102,7 @@ static uint32_t index_in_kernel(const Frame *f, uint32_t at)
 static void report_missing_lanes(Warp *w, const WarpSplit *waiting, uint32_t lanes)
 {
     const Instr *i = sim_instruction_of(waiting);
-    const FindingLocation location = sim_location_of(w->block->launch, w->block->number,
-                                                     (uint32_t)(w->number * LANES + __builtin_ctz(waiting->mask & ~waiting->executed)), i, "waiting", WAITS);
+    const FindingLocation location = sim_lane_location(w, __builtin_ctz(waiting->mask & ~waiting->executed), i, "waiting", WAITS);
     char title[160];
     snprintf(title, sizeof title, "%d lanes (0x%x) are in the mask of an operation that they bypass", __builtin_popcount(lanes), lanes);
     sim_wait_for_earlier_blocks(w->block); // not from a speculative run
@@ -150,45 +149,42 @@ static uint32_t count_bypassing(Block *b, const WarpSplit *waiting)
 
 // ---- Barriers
 
+// `splits`: two that wait at different barriers, or one at the barrier that exited threads have bypassed, and NULL.
+static void report_divergence(Block *b, const Warp *const warps[2], const WarpSplit *const splits[2], bool is_warning, uint32_t bypassing)
+{
+    FindingLocation locations[2];
+    char title[160], hint[HINT_BYTES] = "move __syncthreads() to where all threads of the block execute it";
+    const int count = splits[1] ? 2 : 1;
+    for (int k = 0; k < count; k++)
+        locations[k] = sim_lane_location(warps[k], __builtin_ctz(splits[k]->mask), instruction_before(splits[k]), "waiting", WAITS);
+    if (splits[1])
+        snprintf(title, sizeof title, "%s of one block wait at two different barriers", is_warning ? "warps" : "threads");
+    else
+        snprintf(title, sizeof title, "%u of the block's %u threads bypass this barrier and exit", bypassing, b->threads);
+    if (is_warning)
+        sim_add_hint_line(hint, "note: correct by PTX, since each warp waits as a whole; forbidden by the CUDA C++ Programming Guide");
+    sim_wait_for_earlier_blocks(b); // not from a speculative run
+    (is_warning ? sim_add_warning : sim_add_finding)(BARRIER_DIVERGENCE, title, locations, count, hint);
+}
+
 void sim_check_barrier_divergence(Block *b, const Barrier *barrier)
 {
-    const WarpSplit *first = NULL, *other = NULL;
+    const WarpSplit *splits[2] = {NULL, NULL}; // the first that waits, and one that waits at another barrier
+    const Warp *warps[2] = {NULL, NULL};
     bool whole_warps = true; // each warp waits as one split
-    const Warp *first_warp = NULL, *other_warp = NULL;
     for (int n = 0; n < b->warp_count; n++)
         for (const WarpSplit *p = b->warps[n].splits; p; p = p->next) {
             if (!(barrier->arrived[n] & p->mask) || p->state != RUNNABLE)
                 continue;
             whole_warps &= p->mask == b->warps[n].live_mask;
-            const Instr *instr = instruction_before(p), *first_instr = first ? instruction_before(first) : instr;
-            if (instr->control == BLOCK_BARRIER && instr != first_instr && !other) {
-                other = p;
-                other_warp = &b->warps[n];
+            const Instr *i = instruction_before(p);
+            const bool is_other = splits[0] && i->control == BLOCK_BARRIER && i != instruction_before(splits[0]);
+            if (!splits[is_other]) {
+                splits[is_other] = p;
+                warps[is_other] = &b->warps[n];
             }
-            first_warp = first ? first_warp : &b->warps[n];
-            first = first ? first : p;
         }
-    const uint32_t bypassing = first && !other && barrier->count < b->threads ? count_bypassing(b, first) : 0;
-    if (!other && bypassing == 0)
-        return;
-    const Warp *warps[] = {first_warp, other_warp};
-    const WarpSplit *splits[] = {first, other};
-    FindingLocation locations[2];
-    const int count = other ? 2 : 1;
-    for (int k = 0; k < count; k++)
-        locations[k] =
-            sim_location_of(b->launch, b->number, (uint32_t)(warps[k]->number * LANES + __builtin_ctz(splits[k]->mask)),
-                         instruction_before(splits[k]), "waiting", WAITS);
-    char title[160];
-    const bool is_warning = other && whole_warps;
-    if (other)
-        snprintf(title, sizeof title, "%s of one block wait at two different barriers", is_warning ? "warps" : "threads");
-    else
-        snprintf(title, sizeof title, "%u of the block's %u threads bypass this barrier and exit", bypassing, b->threads);
-    sim_wait_for_earlier_blocks(b); // not from a speculative run
-    (is_warning ? sim_add_warning : sim_add_finding)(
-        BARRIER_DIVERGENCE, title, locations, count,
-        is_warning ? "move __syncthreads() to where all threads of the block execute it\n"
-                     "note: correct by PTX, since each warp waits as a whole; forbidden by the CUDA C++ Programming Guide"
-                   : "move __syncthreads() to where all threads of the block execute it");
+    const uint32_t bypassing = splits[0] && !splits[1] && barrier->count < b->threads ? count_bypassing(b, splits[0]) : 0;
+    if (splits[1] || bypassing > 0)
+        report_divergence(b, warps, splits, splits[1] && whole_warps, bypassing);
 }

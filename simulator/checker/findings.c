@@ -5,6 +5,7 @@
 #include "base/platform.h"
 
 #include <errno.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -61,6 +62,11 @@ FindingLocation sim_location_of(const Launch *launch, uint64_t block_number, uin
     return p;
 }
 
+FindingLocation sim_lane_location(const Warp *w, int lane, const Instr *i, const char *access, LocationRole role)
+{
+    return sim_location_of(w->block->launch, w->block->number, (uint32_t)(w->number * LANES + lane), i, access, role);
+}
+
 // True if occurrences at the two locations belong to one finding: same caller, and same file and line; without a line, same
 // kernel and operation.
 static bool same_group(const FindingLocation *a, const FindingLocation *b)
@@ -95,6 +101,17 @@ static Finding *find_finding(FindingKind kind, const char *title, const FindingL
             return f;
     }
     return NULL;
+}
+
+void sim_add_hint_line(char *hint, const char *format, ...)
+{
+    va_list arguments;
+    char line[HINT_BYTES];
+    const size_t used = strlen(hint);
+    va_start(arguments, format);
+    vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    snprintf(hint + used, HINT_BYTES - used, "%s%s", used && line[0] ? "\n" : "", line);
 }
 
 static void set_hint(Finding *f, const char *hint, const RaceFacts *race)

@@ -38,6 +38,7 @@ enum {
 
 // The location of a thread at instruction i; `i` may be NULL if it is unknown.
 FindingLocation sim_location_of(const Launch *launch, uint64_t block_number, uint32_t thread, const Instr *i, const char *access, LocationRole role);
+FindingLocation sim_lane_location(const Warp *w, int lane, const Instr *i, const char *access, LocationRole role); // of the warp's lane
 // host_lines.c sets the source line and the caller of a location. They stay unknown without debug information.
 void sim_set_host_line(const void *instruction, FindingLocation *p); // the line of the faulting instruction; NULL: of the call of the runtime
 void sim_set_calling_line(const void *return_address, FindingLocation *p); // the line of the call that returns to this address
@@ -45,6 +46,8 @@ void sim_set_calling_line(const void *return_address, FindingLocation *p); // th
 int sim_call_stack_id(void);
 bool sim_set_line_of_stack(int stack_id, FindingLocation *p); // false: unknown
 
+// Appends a line to a hint of HINT_BYTES bytes, unless the line is empty.
+void sim_add_hint_line(char *hint, const char *format, ...);
 // Adds a finding, or an occurrence of it: findings of one kind at the same lines are one. The occurrence in the lowest block is shown.
 // `hint`: lines of help, in the imperative, and lines that begin with "note: "; may be empty. Any host thread may call it.
 void sim_add_finding(FindingKind kind, const char *title, const FindingLocation *locations, int count, const char *hint);

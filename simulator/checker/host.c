@@ -3,7 +3,6 @@
 #include "checker/host_checks.h"
 #include "checker/kernel_checks.h"
 
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -66,18 +65,6 @@ void sim_describe_allocation(const Allocation *a, char *text, size_t space)
     snprintf(text, space, "a %zu-byte %s", a->bytes, noun);
 }
 
-// Appends a line to a hint.
-static void add_line(char *hint, const char *format, ...)
-{
-    va_list arguments;
-    char line[HINT_BYTES];
-    const size_t used = strlen(hint);
-    va_start(arguments, format);
-    vsnprintf(line, sizeof line, format, arguments);
-    va_end(arguments);
-    snprintf(hint + used, HINT_BYTES - used, "%s%s", used && line[0] ? "\n" : "", line);
-}
-
 // Describes a call stack as ", at a.cu:17"; empty if the line is unknown.
 static void describe_stack(int stack_id, char *text, size_t space)
 {
@@ -92,7 +79,7 @@ static void add_allocated_note(const char *call, int number, int stack_id, char 
     char at[450];
     describe_stack(stack_id, at, sizeof at);
     if (call)
-        add_line(hint, "note: allocated by the %d%s %s%s", number, ordinal_suffix(number), call, at);
+        sim_add_hint_line(hint, "note: allocated by the %d%s %s%s", number, ordinal_suffix(number), call, at);
 }
 
 void sim_add_allocation_note(const Allocation *a, char *hint)
@@ -112,9 +99,9 @@ static void describe_null(uint64_t address, AddressText *d)
         snprintf(d->text, sizeof d->text, "%llu bytes past a null pointer", (unsigned long long)address);
     else
         snprintf(d->text, sizeof d->text, "a null pointer");
-    add_line(d->hint, failed_allocation.call ? "check whether the allocation has failed" : "allocate the memory first, or check the pointer");
+    sim_add_hint_line(d->hint, failed_allocation.call ? "check whether the allocation has failed" : "allocate the memory first, or check the pointer");
     if (failed_allocation.call)
-        add_line(d->hint, "note: the %d%s %s, of %zu bytes, failed", failed_allocation.number, ordinal_suffix(failed_allocation.number),
+        sim_add_hint_line(d->hint, "note: the %d%s %s, of %zu bytes, failed", failed_allocation.number, ordinal_suffix(failed_allocation.number),
                  failed_allocation.call, failed_allocation.bytes);
 }
 
@@ -202,7 +189,7 @@ static void describe_unallocated(uint64_t address, AddressText *d)
         return;
     }
     describe_distance(address, near, d);
-    add_line(d->hint, "check the index before the access");
+    sim_add_hint_line(d->hint, "check the index before the access");
     sim_add_allocation_note(near, d->hint);
 }
 
@@ -211,7 +198,7 @@ static void add_freed_notes(const FreedAllocation *f, char *hint)
     char at[450];
     add_allocated_note(f->call, f->call_number, f->allocation_stack, hint);
     describe_stack(f->free_stack, at, sizeof at);
-    add_line(hint, "note: freed by %s%s", f->freed_by, at);
+    sim_add_hint_line(hint, "note: freed by %s%s", f->freed_by, at);
 }
 
 FindingKind sim_describe_address(uint64_t address, AddressText *d)
@@ -233,14 +220,14 @@ FindingKind sim_describe_address(uint64_t address, AddressText *d)
     if (freed) {
         snprintf(d->text, sizeof d->text, "byte %llu of a freed %zu-byte allocation", (unsigned long long)(address - freed->address),
                  freed->bytes);
-        add_line(d->hint, "free it after its last use");
+        sim_add_hint_line(d->hint, "free it after its last use");
         add_freed_notes(freed, d->hint);
         return USE_AFTER_FREE;
     }
     const char *host = is_near_allocation(address) ? NULL : host_memory_at(address);
     if (host) {
         snprintf(d->text, sizeof d->text, "%s", host);
-        add_line(d->hint, "use a pointer from cudaMalloc or cudaMallocManaged");
+        sim_add_hint_line(d->hint, "use a pointer from cudaMalloc or cudaMallocManaged");
         return HOST_POINTER;
     }
     describe_unallocated(address, d);
@@ -297,7 +284,7 @@ FindingKind sim_describe_access(const Launch *launch, const Instr *i, uint64_t a
     if (overflow) {
         *d = (AddressText){.text = ""};
         describe_distance(address, overflow, d);
-        add_line(d->hint, "compute the index in 64 bits (size_t or long long): a 32-bit integer overflows at 2^31");
+        sim_add_hint_line(d->hint, "compute the index in 64 bits (size_t or long long): a 32-bit integer overflows at 2^31");
         sim_add_allocation_note(overflow, d->hint);
         return OUT_OF_BOUNDS;
     }
@@ -306,7 +293,7 @@ FindingKind sim_describe_access(const Launch *launch, const Instr *i, uint64_t a
         return kind;
     d->hint[0] = 0;
     describe_unallocated(address, d);
-    add_line(d->hint, "note: a freed %zu-byte allocation was here, but no argument points to it", freed->bytes);
+    sim_add_hint_line(d->hint, "note: a freed %zu-byte allocation was here, but no argument points to it", freed->bytes);
     add_freed_notes(freed, d->hint);
     return OUT_OF_BOUNDS;
 }
@@ -441,7 +428,7 @@ void sim_check_padding_copy(const char *call, const char *verb, const void *poin
     snprintf(title, sizeof title, "%s %s rows of %zu bytes at byte %zu of a row, in %s with rows of %zu bytes: the rest is padding",
              call, verb, width, offset, owner, a->row_bytes);
     snprintf(hint, sizeof hint, "pass the width of a row in bytes, without its padding");
-    add_line(hint, "note: the size of the padding differs between devices");
+    sim_add_hint_line(hint, "note: the size of the padding differs between devices");
     sim_add_allocation_note(a, hint);
     report_call(OUT_OF_BOUNDS, HOST_CALL, call, title, hint);
 }
@@ -465,7 +452,7 @@ void sim_report_invalid_free(const char *call, const void *pointer)
     if (is_start)
         sim_describe_allocation(a, at.text, sizeof at.text);
     snprintf(title, sizeof title, "%s of %s%s", call, at.text, is_start ? " that another function has to free" : "");
-    add_line(hint, "%s", is_start              ? "free it with the function that belongs to its allocation"
+    sim_add_hint_line(hint, "%s", is_start              ? "free it with the function that belongs to its allocation"
                          : contains_address(a, address) ? "free the pointer that the allocation returned, not one into the middle"
                          : was_freed             ? "free each allocation once"
                                              : "free only pointers from CUDA's allocation functions");
@@ -500,11 +487,11 @@ void sim_report_host_access(uint64_t address, bool writes, const void *instructi
     sim_set_host_line(instruction, &host);
     kind = contains_address(a, address) ? HOST_POINTER : kind;
     if (is_read_by_free(address, writes))
-        add_line(hint, "free it with cudaFree(): free() and delete are for host memory");
+        sim_add_hint_line(hint, "free it with cudaFree(): free() and delete are for host memory");
     else if (kind == HOST_POINTER)
-        add_line(hint, "%s", a->kind == MODULE_MEMORY ? "copy it with cudaMemcpyFromSymbol() or cudaMemcpyToSymbol()"
+        sim_add_hint_line(hint, "%s", a->kind == MODULE_MEMORY ? "copy it with cudaMemcpyFromSymbol() or cudaMemcpyToSymbol()"
                                                       : "copy it with cudaMemcpy()");
-    add_line(hint, "%s", at.hint);
+    sim_add_hint_line(hint, "%s", at.hint);
     sim_add_finding(kind, title, &host, 1, hint);
 }
 
@@ -534,7 +521,7 @@ void sim_report_unwritten_results(void)
     if (copied_result.bytes && !copied_result.any_written) {
         sim_describe_address(copied_result.first, &at);
         snprintf(title, sizeof title, "%zu bytes copied to the host, from %s on, have not been written", copied_result.bytes, at.text);
-        add_line(hint, "%s", at.hint);
+        sim_add_hint_line(hint, "%s", at.hint);
         FindingLocation host = {.access = "read by a copy, called by the host", .role = READS};
         sim_set_host_line(NULL, &host);
         sim_add_finding(UNINITIALISED, title, &host, 1, hint);

@@ -39,11 +39,6 @@ static struct Overrun *overrun_of(LaunchClocks *clocks, const Allocation *a)
     return o;
 }
 
-static bool writes(const Access *access)
-{
-    return access->kind != ACCESS_READ && access->kind != ACCESS_ASYNC_READ;
-}
-
 // Replaces `reach` by the further of the two; if both are equally far, joins their rows.
 static void join_reach(struct Reach *reach, const struct Reach *added)
 {
@@ -69,7 +64,7 @@ static void record_overrun(Warp *w, const Instr *i, const Access *access, const 
         o->thread = (uint32_t)(w->number * LANES + lane);
         o->offset = (uint64_t)(access->pointer[lane] - a->memory);
         o->bytes = access->bytes;
-        o->writes = writes(access);
+        o->writes = writes_memory(access->kind);
     }
     sim_unlock(&clocks->lock);
 }
@@ -87,7 +82,7 @@ void sim_note_padding(Warp *w, const Instr *i, const Access *access, uint32_t ma
         if (offset - row < a->row_bytes)
             continue;
         join_reach(&reach, &(struct Reach){offset - row + access->bytes, row, .several = false});
-        if (suspect_lane < 0 && (writes(access) || (access->has_unwritten && access->unwritten[l])))
+        if (suspect_lane < 0 && (writes_memory(access->kind) || (access->has_unwritten && access->unwritten[l])))
             suspect_lane = l;
     }
     if (reach.end > 0)

@@ -2,7 +2,6 @@
 #include "checker/clocks.h"
 #include "checker/conflicts.h"
 
-#include <stdarg.h>
 #include <string.h>
 
 static const char *access_noun(const Instr *i, const AccessRecord *e)
@@ -142,17 +141,6 @@ static bool is_same_thread_of_two_blocks(const RacePair *p)
     return p->scope == ACROSS_BLOCKS && a->warp == b->warp && a->lanes == b->lanes && !(a->lanes & (a->lanes - 1));
 }
 
-static void add_line(char *hint, const char *format, ...)
-{
-    va_list arguments;
-    const size_t used = strlen(hint);
-    va_start(arguments, format);
-    if (used)
-        snprintf(hint + used, HINT_BYTES - used, "\n");
-    vsnprintf(hint + used + (used > 0), HINT_BYTES - used - (used > 0), format, arguments);
-    va_end(arguments);
-}
-
 // "between line 10 and line 13"
 static void describe_between(const RacePair *p, char *between, size_t space)
 {
@@ -194,16 +182,16 @@ static void add_copy_hint(const RacePair *p, char *hint)
     describe_line(use, "the other access", line, sizeof line);
     describe_between(p, between, sizeof between);
     if (begins_early) {
-        add_line(hint, "add a barrier after %s, before the copy begins", line);
+        sim_add_hint_line(hint, "add a barrier after %s, before the copy begins", line);
         return;
     }
     if (copy == use || line_of(copy->statement) == line_of(use->statement))
-        add_line(hint, "wait for the asynchronous copy %s", between);
+        sim_add_hint_line(hint, "wait for the asynchronous copy %s", between);
     else
-        add_line(hint, "wait for the asynchronous copy before %s", line);
+        sim_add_hint_line(hint, "wait for the asynchronous copy before %s", line);
     const AccessRecord *record = copy_is_later ? &p->race->later : &p->race->earlier;
     if (record->kind == COPY_IN_FLIGHT && waits_at_mbarrier(p->program))
-        add_line(hint, "if the kernel waits there, check the parity of the mbarrier wait: it alternates with each phase");
+        sim_add_hint_line(hint, "if the kernel waits there, check the parity of the mbarrier wait: it alternates with each phase");
 }
 
 // Both accesses are atomic or volatile, but conflict nevertheless.
@@ -214,20 +202,20 @@ static void add_strong_hint(const RacePair *p, char *hint)
     describe_between(p, between, sizeof between);
     describe_line(p->j, "the second access", line, sizeof line);
     if (!in_scope(p->i, a, b) || !in_scope(p->j, a, b)) {
-        add_line(hint, "use an atomic operation of device scope: one of block scope (_block) is not atomic to other blocks");
+        sim_add_hint_line(hint, "use an atomic operation of device scope: one of block scope (_block) is not atomic to other blocks");
         return;
     }
     if (p->i->kind == ATOMIC && p->j->kind == ATOMIC && p->i->bytes != p->j->bytes) {
-        add_line(hint, "use one size for all atomic operations on these bytes: those of different sizes are not atomic to each other");
+        sim_add_hint_line(hint, "use one size for all atomic operations on these bytes: those of different sizes are not atomic to each other");
         return;
     }
     if (p->scope != ACROSS_BLOCKS)
-        add_line(hint, "add %s %s", barrier_for(p), between);
+        sim_add_hint_line(hint, "add %s %s", barrier_for(p), between);
     else if (p->fenced)
-        add_line(hint, "add __threadfence() before %s, after its thread has read the flag", line);
+        sim_add_hint_line(hint, "add __threadfence() before %s, after its thread has read the flag", line);
     else
-        add_line(hint, "add __threadfence() after the write, before the flag is set");
-    add_line(hint, "note: volatile does not order accesses");
+        sim_add_hint_line(hint, "add __threadfence() after the write, before the flag is set");
+    sim_add_hint_line(hint, "note: volatile does not order accesses");
 }
 
 // Whether no other load has the site of this load, so that an access record identifies the instruction.
@@ -266,18 +254,18 @@ static void add_block_hint(const RacePair *p, char *hint)
     char between[120];
     describe_between(p, between, sizeof between);
     if (is_addition)
-        add_line(hint, "%s", ATOMIC_ADD_HINT);
+        sim_add_hint_line(hint, "%s", ATOMIC_ADD_HINT);
     if (!one_line)
-        add_line(hint, "add %s %s", barrier_for(p), between);
+        sim_add_hint_line(hint, "add %s %s", barrier_for(p), between);
     else if (again && is_addition)
-        add_line(hint, "otherwise, %s, or add %s %s", CHECK_INDEX_HINT, barrier_for(p), between);
+        sim_add_hint_line(hint, "otherwise, %s, or add %s %s", CHECK_INDEX_HINT, barrier_for(p), between);
     else if (again) {
-        add_line(hint, "add %s %s", barrier_for(p), between);
-        add_line(hint, "otherwise, %s", CHECK_INDEX_HINT);
+        sim_add_hint_line(hint, "add %s %s", barrier_for(p), between);
+        sim_add_hint_line(hint, "otherwise, %s", CHECK_INDEX_HINT);
     } else {
-        add_line(hint, "%s%s", is_addition ? "otherwise, " : "", CHECK_INDEX_HINT);
+        sim_add_hint_line(hint, "%s%s", is_addition ? "otherwise, " : "", CHECK_INDEX_HINT);
         if (!both_write)
-            add_line(hint, "otherwise, read into a register, and add %s before the write", barrier_for(p));
+            sim_add_hint_line(hint, "otherwise, read into a register, and add %s before the write", barrier_for(p));
     }
 }
 
@@ -285,15 +273,15 @@ static void add_grid_hint(const RacePair *p, char *hint)
 {
     const bool is_addition = is_read_modify_write_race(p), synchronises = uses_atomics(p->program);
     if (is_addition && !synchronises) {
-        add_line(hint, "%s", ATOMIC_ADD_HINT);
-        add_line(hint, "otherwise, %s", CHECK_INDEX_HINT);
+        sim_add_hint_line(hint, "%s", ATOMIC_ADD_HINT);
+        sim_add_hint_line(hint, "otherwise, %s", CHECK_INDEX_HINT);
         return;
     }
-    add_line(hint, "%s", ORDER_BLOCKS_HINT);
+    sim_add_hint_line(hint, "%s", ORDER_BLOCKS_HINT);
     if (is_addition)
-        add_line(hint, "%s", ATOMIC_ADD_HINT);
+        sim_add_hint_line(hint, "%s", ATOMIC_ADD_HINT);
     else if (!synchronises)
-        add_line(hint, "otherwise, %s", CHECK_INDEX_HINT);
+        sim_add_hint_line(hint, "otherwise, %s", CHECK_INDEX_HINT);
 }
 
 static void add_missing_fence_hint(const RacePair *p, MissingFence missing, char *hint)
@@ -302,10 +290,10 @@ static void add_missing_fence_hint(const RacePair *p, MissingFence missing, char
     hint[0] = 0;
     describe_line(missing == ACQUIRE_FENCE ? p->j : p->i, "the access", line, sizeof line);
     if (missing == ACQUIRE_FENCE)
-        add_line(hint, "the second thread needs a __threadfence() after the flag is read, before %s", line);
+        sim_add_hint_line(hint, "the second thread needs a __threadfence() after the flag is read, before %s", line);
     else
-        add_line(hint, "the first thread needs a __threadfence() after %s, before the flag is set", line);
-    add_line(hint, "note: a barrier such as __syncthreads() orders only the threads of its own block");
+        sim_add_hint_line(hint, "the first thread needs a __threadfence() after %s, before the flag is set", line);
+    sim_add_hint_line(hint, "note: a barrier such as __syncthreads() orders only the threads of its own block");
 }
 
 static void add_hint(const RacePair *p, bool same_value, char *hint)
@@ -320,29 +308,29 @@ static void add_hint(const RacePair *p, bool same_value, char *hint)
     else if (is_strong(a) && is_strong(b))
         add_strong_hint(p, hint);
     else if (p->shared && p->scope == ACROSS_BLOCKS)
-        add_line(hint, "call cluster.sync() in all blocks of the cluster %s", between);
+        sim_add_hint_line(hint, "call cluster.sync() in all blocks of the cluster %s", between);
     else if (p->lacks_fence)
-        add_line(hint, "the reader needs a %s after reading the flag, before %s",
+        sim_add_hint_line(hint, "the reader needs a %s after reading the flag, before %s",
                  p->scope == ACROSS_BLOCKS ? "__threadfence()" : "__threadfence_block()", line);
     else if (is_strong(a) != is_strong(b)) {
         if (p->scope == ACROSS_BLOCKS)
-            add_line(hint, "make both accesses atomic, or %s", ORDER_BLOCKS_HINT);
+            sim_add_hint_line(hint, "make both accesses atomic, or %s", ORDER_BLOCKS_HINT);
         else
-            add_line(hint, "make both accesses atomic, or add %s %s", barrier_for(p), between);
-        add_line(hint, "note: one access is atomic or volatile, the other is not");
+            sim_add_hint_line(hint, "make both accesses atomic, or add %s %s", barrier_for(p), between);
+        sim_add_hint_line(hint, "note: one access is atomic or volatile, the other is not");
     } else if (same_value && is_same_thread_of_two_blocks(p)) {
-        add_line(hint, "check whether the index depends on blockIdx: the same thread of both blocks writes here");
-        add_line(hint, "otherwise, %s", SET_FLAG_HINT);
+        sim_add_hint_line(hint, "check whether the index depends on blockIdx: the same thread of both blocks writes here");
+        sim_add_hint_line(hint, "otherwise, %s", SET_FLAG_HINT);
     } else if (same_value) {
         const bool is_flag = stores_constant(p->program, p->i) && stores_constant(p->program, p->j);
-        add_line(hint, "%s", is_flag ? SET_FLAG_HINT : CHECK_INDEX_HINT);
-        add_line(hint, "otherwise, %s", is_flag ? CHECK_INDEX_HINT : SET_FLAG_HINT);
+        sim_add_hint_line(hint, "%s", is_flag ? SET_FLAG_HINT : CHECK_INDEX_HINT);
+        sim_add_hint_line(hint, "otherwise, %s", is_flag ? CHECK_INDEX_HINT : SET_FLAG_HINT);
     } else if (p->scope == ACROSS_BLOCKS)
         add_grid_hint(p, hint);
     else
         add_block_hint(p, hint);
     if (same_value)
-        add_line(hint, "note: both writes store the same value; that is still a race");
+        sim_add_hint_line(hint, "note: both writes store the same value; that is still a race");
 }
 
 // ---- The message

@@ -12,14 +12,15 @@
 
 #include <string.h>
 
-void sim_set_operand(Warp *w, const Operand *o, uint32_t changed, const UndefinedValue *v)
+// Calls sim_set_value() for each register of an operand.
+static void set_operand(Warp *w, const Operand *o, uint32_t changed, const UndefinedValue *v)
 {
     if (o->reg)
         sim_set_value(w, w->registers + o->reg->slot, changed, v);
     if (o->second)
         sim_set_value(w, w->registers + o->second->slot, changed, v);
     for (int k = 0; k < o->count; k++)
-        sim_set_operand(w, &o->elements[k], changed, v);
+        set_operand(w, &o->elements[k], changed, v);
 }
 
 void sim_set_all_undefined(Warp *w, const Operand *o, uint32_t changed, UndefinedValue *v)
@@ -29,7 +30,7 @@ void sim_set_all_undefined(Warp *w, const Operand *o, uint32_t changed, Undefine
         v->bits[l] = bits;
     v->full = ALL_LANES;
     if (!o->count)
-        sim_set_operand(w, o, changed, v);
+        set_operand(w, o, changed, v);
     for (int k = 0; k < o->count; k++)
         sim_set_all_undefined(w, &o->elements[k], changed, v);
 }
@@ -459,7 +460,7 @@ void sim_propagate_values(Warp *w, const Instr *i, uint32_t mask)
     result.shuffled |= i->control == CONVERGE;
     result.computed = found ? computed_lanes(w, i, mask) : 0;
     if (!found)
-        sim_set_operand(w, &s->operands[0], mask, &result);
+        set_operand(w, &s->operands[0], mask, &result);
     else if (has_no_partial_result(i))
         sim_set_all_undefined(w, &s->operands[0], mask, &result);
     else

@@ -54,8 +54,7 @@ void sim_end_undefined_branches(Warp *w, const Instr *i);
 
 // ---- value_results.c
 
-// Calls sim_set_value() for each register of an operand. The second function sets all bits of the lanes v->mask, and v->bits and v->full.
-void sim_set_operand(Warp *w, const Operand *o, uint32_t changed, const UndefinedValue *v);
+// Makes all bits of an operand's registers undefined in the lanes v->mask; sets v->bits and v->full.
 void sim_set_all_undefined(Warp *w, const Operand *o, uint32_t changed, UndefinedValue *v);
 // The same for the result of an instruction, which may be an argument or result of a function.
 void sim_set_result_undefined(Warp *w, const Instr *i, uint32_t changed, UndefinedValue *v);

@@ -63,8 +63,6 @@ void sim_note_inactive_sources(Warp *w, const Instr *i, uint32_t mask)
 
 static DeferredFinding report_of(Warp *w, const UndefinedValue *v, const Instr *i, int lane, const char *use)
 {
-    const Launch *launch = w->block->launch;
-    const uint32_t thread = (uint32_t)(w->number * LANES + lane);
     char access[120];
     const bool inactive_source = v->source == INACTIVE_LANE;
     DeferredFinding copied_report;
@@ -75,8 +73,8 @@ static DeferredFinding report_of(Warp *w, const UndefinedValue *v, const Instr *
     else
         snprintf(access, sizeof access, "uninitialised read");
     DeferredFinding r = {.kind = inactive_source ? INVALID_WARP_OPERATION : UNINITIALISED, .count = v->read == i && !copied ? 1 : 2, .source = source};
-    r.locations[0] = copied ? copied_report.locations[0] : sim_location_of(launch, w->block->number, thread, v->read, access, inactive_source ? OTHER_ROLE : READS);
-    r.locations[1] = sim_location_of(launch, w->block->number, thread, i, "value used", OTHER_ROLE);
+    r.locations[0] = copied ? copied_report.locations[0] : sim_lane_location(w, lane, v->read, access, inactive_source ? OTHER_ROLE : READS);
+    r.locations[1] = sim_lane_location(w, lane, i, "value used", OTHER_ROLE);
     if (inactive_source)
         snprintf(r.title, sizeof r.title, "the value of a lane that does not take part in a shuffle %s", use);
     else

@@ -135,6 +135,16 @@ static inline bool sim_has_block_rank(uint64_t address)
 // ACCESS_ASYNC_...: by asynchronous copies, whose writes become visible after a wait.
 typedef enum AccessKind { ACCESS_READ, ACCESS_WRITE, ACCESS_ATOMIC, ACCESS_ASYNC_READ, ACCESS_ASYNC_WRITE } AccessKind;
 
+static inline bool reads_memory(AccessKind kind)
+{
+    return kind != ACCESS_WRITE && kind != ACCESS_ASYNC_WRITE;
+}
+
+static inline bool writes_memory(AccessKind kind)
+{
+    return kind != ACCESS_READ && kind != ACCESS_ASYNC_READ;
+}
+
 typedef struct Access { // by lanes of one warp, in one address space
     AccessKind kind;
     Space space;                          // not GENERIC

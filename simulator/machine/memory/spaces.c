@@ -46,16 +46,6 @@ static _Noreturn void report_invalid_access(Warp *w, const Instr *i, const Acces
               access->bytes == 1 ? "" : "s", (unsigned long long)address, what);
 }
 
-static bool reads_memory(AccessKind kind)
-{
-    return kind != ACCESS_WRITE && kind != ACCESS_ASYNC_WRITE;
-}
-
-static bool writes_memory(AccessKind kind)
-{
-    return kind != ACCESS_READ && kind != ACCESS_ASYNC_READ;
-}
-
 // Lets writes wait until all earlier blocks have ended, and records what a speculative block reads.
 static void order_block(Warp *w, AccessKind kind)
 {
