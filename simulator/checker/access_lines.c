@@ -2,6 +2,7 @@
 //
 // In most accesses the lanes of a warp are equally spaced, or consist of groups of equally spaced lanes. A line keeps its last few
 // accesses in this form (strided.c); otherwise it has a cell for each word (cells.c).
+#include "checker/block_check.h"
 #include "checker/shadow.h"
 
 enum { MAX_STRIDE = 1 << 20 };
@@ -82,14 +83,6 @@ static void check_same_address(AccessCheck *check, uint32_t mask, uint64_t offse
     }
 }
 
-// Checks lanes with the same address, if the element lies within one line and may be kept as a StridedAccess.
-static void check_broadcast(AccessCheck *check, uint32_t mask, int64_t offset)
-{
-    StridedAccess r;
-    set_strided(&r, check, mask, words_at((uint64_t)offset, check->access->bytes), offset % LINE_BYTES, SAME_ADDRESS);
-    sim_check_strided(check, &check->memory.lines[offset / LINE_BYTES], &r, true);
-}
-
 // The first lane, and the following lanes that have its address and do not conflict with it, or store the same value.
 static uint32_t lanes_like_first(const AccessCheck *check, uint32_t mask)
 {
@@ -138,6 +131,8 @@ static void check_strided_lanes(AccessCheck *check, uint32_t mask, int64_t base,
     uint32_t lanes = 0, word_mask = 0;
     StridedAccess r;
     set_strided(&r, check, 0, 0, 0, stride);
+    for (uint32_t rest = stride >= LINE_BYTES && !check->shared ? mask : 0; rest; rest &= rest - 1)
+        __builtin_prefetch(&check->memory.lines[(base + __builtin_ctz(rest) * stride) / LINE_BYTES], 1);
     for (uint32_t rest = mask; rest;) {
         const int l = __builtin_ctz(rest);
         const int64_t offset = base + l * stride, line = offset / LINE_BYTES;
@@ -151,26 +146,6 @@ static void check_strided_lanes(AccessCheck *check, uint32_t mask, int64_t base,
         r.origin = (int32_t)(base - line * LINE_BYTES);
         sim_check_strided(check, &check->memory.lines[line], &r, true);
         lanes = word_mask = 0;
-    }
-}
-
-// Checks lanes that are `stride` bytes apart, if each lane has a different line.
-static void check_column(AccessCheck *check, uint32_t mask, int64_t base, int64_t stride)
-{
-    ShadowLine *lines = check->memory.lines;
-    const uint32_t first_words = words_at(0, check->access->bytes);
-    int64_t offset = base;
-    StridedAccess r;
-    set_strided(&r, check, 0, 0, 0, stride);
-    for (uint32_t rest = check->shared ? 0 : mask; rest; rest &= rest - 1)
-        __builtin_prefetch(&lines[(uint64_t)(base + __builtin_ctz(rest) * stride) / LINE_BYTES], 1);
-    for (int l = 0; l < LANES; l++, offset += stride) {
-        if (!(mask >> l & 1))
-            continue;
-        r.record.lanes = 1u << l;
-        r.word_mask = first_words << (offset & (LINE_BYTES - 1)) / 4;
-        r.origin = (int32_t)(base - (offset & -LINE_BYTES));
-        sim_check_strided(check, &lines[offset / LINE_BYTES], &r, true);
     }
 }
 
@@ -224,7 +199,7 @@ static void check_groups(AccessCheck *check, uint32_t mask)
         const int last_same = sim_segment_end(same, first), last_adjacent = sim_segment_end(next, first);
         done = bits_between((unsigned)first, (unsigned)(last_same > last_adjacent ? last_same : last_adjacent) + 1);
         if (last_same > first)
-            check_broadcast(check, done, offset);
+            check_same_address(check, done, (uint64_t)offset, true);
         else if (last_adjacent > first)
             check_consecutive(check, first, (unsigned)(last_adjacent + 1 - first), offset);
         else
@@ -239,8 +214,7 @@ static void assign_distinct_time(AccessCheck *check)
 {
     if (check->i->kind != STORE)
         return;
-    sim_advance_time(check->w->block);
-    check->record.time = sim_time(check->w->block);
+    check->record.time = ++clocks_of(check->w->block)->time;
 }
 
 // True for strong loads and stores of whole words without overlap.
@@ -289,12 +263,10 @@ void sim_check_lines(AccessCheck *check, uint32_t mask)
     if (stride > 0 && stride <= MAX_STRIDE && !alone && within) {
         if (mask == ALL_LANES && (uint64_t)stride == access->bytes)
             check_consecutive(check, 0, LANES, offset);
-        else if (stride >= LINE_BYTES)
-            check_column(check, mask, offset - first * stride, stride);
         else
             check_strided_lanes(check, mask, offset - first * stride, stride);
     } else if (stride == 0 && kind == PLAIN_READ && fits) {
-        check_broadcast(check, mask, offset);
+        check_same_address(check, mask, (uint64_t)offset, true);
     } else if (in_order && fits && !alone && (!as_strided || kind == PLAIN_READ || is_ascending(access, mask))) {
         check_groups(check, mask);
     } else {

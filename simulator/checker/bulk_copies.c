@@ -9,29 +9,27 @@
 void sim_start_proxy_fences(Block *b)
 {
     // Earlier than all writes of this block, later than those of earlier blocks.
-    b->check->proxy_fence_time = b->check->init_fence_time = sim_time(b) - 1;
+    b->check->proxy_fence_time = b->check->init_fence_time = clocks_of(b)->time - 1;
 }
 
 void sim_note_proxy_fence(Warp *w)
 {
-    w->block->check->proxy_fence_time = sim_time(w->block);
-    sim_advance_time(w->block);
+    w->block->check->proxy_fence_time = clocks_of(w->block)->time++;
 }
 
 void sim_note_init_fence(Warp *w, const Instr *i, uint32_t mask)
 {
-    w->block->check->init_fence_time = sim_time(w->block);
+    w->block->check->init_fence_time = clocks_of(w->block)->time;
     sim_order_by_fence(w, i, mask);
 }
 
 static void report(Warp *w, const Instr *i, int lane, const AccessRecord *writer, bool is_source)
 {
-    const Block *b = w->block;
-    const Launch *launch = b->launch;
-    const FindingLocation locations[] = {sim_location_of(launch, b->number, writer->warp * LANES + (uint32_t)__builtin_ctz(writer->lanes), sim_instruction_at(writer->site),
-                                         is_source ? "shared memory write" : "mbarrier.init", OTHER_ROLE),
-                            sim_location_of(launch, b->number, (uint32_t)(w->number * LANES + lane), i,
-                                         is_source ? "bulk copy from it, started" : "bulk copy that signals it, started", OTHER_ROLE)};
+    const char *written = is_source ? "shared memory write" : "mbarrier.init",
+               *copied = is_source ? "bulk copy from it, started" : "bulk copy that signals it, started";
+    const FindingLocation locations[] = {
+        sim_lane_location(&w->block->warps[writer->warp], __builtin_ctz(writer->lanes), sim_instruction_at(writer->site), written, OTHER_ROLE),
+        sim_lane_location(w, lane, i, copied, OTHER_ROLE)};
     sim_add_finding(
         RACE_SHARED,
         is_source ? "a bulk asynchronous copy need not see what a thread has written to shared memory"
@@ -41,23 +39,13 @@ static void report(Warp *w, const Instr *i, int lane, const AccessRecord *writer
             : "add a fence.mbarrier_init or fence.proxy.async between mbarrier.init and the bulk copy");
 }
 
-static bool is_in_memcpy_async(const Module *m, int file)
-{
-    static const char FOLDER[] = "/cuda/__memcpy_async/";
-    const Slice name = file >= 0 && file < m->file_count ? m->files[file] : (Slice){0};
-    for (size_t k = 0; k + strlen(FOLDER) <= name.length; k++)
-        if (memcmp(name.text + k, FOLDER, strlen(FOLDER)) == 0)
-            return true;
-    return false;
-}
-
 // True if cuda::memcpy_async starts the copy: NVIDIA documents its use without such a fence.
 static bool is_from_library(const Warp *w, const Instr *i)
 {
+    static const char FOLDER[] = "/cuda/__memcpy_async/";
     const Module *m = w->block->launch->module;
     const Instr *call = w->current_split->frame->call; // with -G nothing is inlined
-    return is_in_memcpy_async(m, i->statement->caller_file) ||
-           (call && is_in_memcpy_async(m, call->statement->source_file));
+    return sim_path_contains(m, i->statement->caller_file, FOLDER) || (call && sim_path_contains(m, call->statement->source_file, FOLDER));
 }
 
 static void warn_about_library(void)

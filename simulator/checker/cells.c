@@ -233,26 +233,16 @@ static void acquire_from_writer(const AccessCheck *check, ShadowCell *c)
         sim_acquire_from_grid(check->w->block, &records_of(c)[k - 1]);
 }
 
-void sim_check_word(AccessCheck *check, ShadowCell *c, uint32_t lanes, unsigned bytes)
+// Removes what the access makes redundant, and merges it into a record of the same accesses, or adds one.
+static void record_access(const AccessCheck *check, ShadowCell *c, AccessRecord current)
 {
-    AccessRecord current = check->record, *all = records_of(c);
-    current.lanes = lanes;
-    current.byte_mask = bytes & 15;
-    if (check->w->block->launch->nested_grid && is_strong(&current) && current.kind != STRONG_WRITE)
-        acquire_from_writer(check, c);
-    if (is_repeated_poll(check, c, &current)) {
-        note_writers(check, c);
-        return;
-    }
-    check_records(check, c, &current);
-    note_writers(check, c);
+    AccessRecord *all = records_of(c);
     bool merged = false;
     int kept_count = 0;
     for (int k = 0; k < c->count; k++) {
         AccessRecord *earlier = &all[k];
-        const bool same_warp = earlier->block == current.block && earlier->warp == current.warp;
-        const bool same_kind = same_warp && earlier->kind == current.kind && earlier->byte_mask == current.byte_mask &&
-                               earlier->time == current.time;
+        const bool same_warp = is_same_warp(earlier, &current), same_kind = same_warp && earlier->kind == current.kind &&
+                               earlier->byte_mask == current.byte_mask && earlier->time == current.time;
         if (same_kind && is_strong(&current) && !has_wider_scope(&current, earlier)) { // moved to the end of the cell, because has_observed looks for records after a write
             current.lanes |= earlier->lanes;
             earlier->lanes = 0;
@@ -270,4 +260,19 @@ void sim_check_word(AccessCheck *check, ShadowCell *c, uint32_t lanes, unsigned 
     c->count = (uint8_t)kept_count;
     if (!merged)
         sim_insert_record(c, &current);
+}
+
+void sim_check_word(AccessCheck *check, ShadowCell *c, uint32_t lanes, unsigned bytes)
+{
+    AccessRecord current = check->record;
+    current.lanes = lanes;
+    current.byte_mask = bytes & 15;
+    if (check->w->block->launch->nested_grid && is_strong(&current) && current.kind != STRONG_WRITE)
+        acquire_from_writer(check, c);
+    const bool is_new = !is_repeated_poll(check, c, &current);
+    if (is_new)
+        check_records(check, c, &current);
+    note_writers(check, c);
+    if (is_new)
+        record_access(check, c, current);
 }

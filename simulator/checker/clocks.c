@@ -61,7 +61,8 @@ static void merge_clock(const Block *b, ThreadClock *merged, const ThreadClock *
         merged->gpu_history = same ? merged->history : sim_history_join(b, merged->gpu_history, t->gpu_history, false);
 }
 
-void sim_make_thread_clocks(Block *b)
+// Gives each thread its own clock, before a release or an acquire; does nothing if the clocks exist.
+static void make_thread_clocks(Block *b)
 {
     BlockClocks *clocks = clocks_of(b);
     for (int n = 0; n < b->warp_count && !clocks->has_thread_clocks; n++)
@@ -171,6 +172,13 @@ static ThreadClock *own_clock(const Warp *w, int lane)
     return &clocks_of(w->block)->threads[w->number][lane];
 }
 
+static ReleaseRecord *new_record(const Warp *w, int lane)
+{
+    ReleaseRecord *record = sim_clocks_allocate(w->block, sizeof *record);
+    *record = (ReleaseRecord){.block = block_id(w->block), .warp = (uint32_t)w->number, .time = clocks_of(w->block)->time, .lane = (uint8_t)lane};
+    return record;
+}
+
 // Makes a record with a copy of the lanes' clocks. It releases their own accesses up to time `until` and, to other blocks, those of
 // the first lane up to `gpu_until`.
 static ReleaseRecord *release_record(Warp *w, uint32_t mask, uint32_t until, uint32_t gpu_until)
@@ -181,10 +189,7 @@ static ReleaseRecord *release_record(Warp *w, uint32_t mask, uint32_t until, uin
     for (int other = 0; other < LANES; other++)
         lane_epochs[other] = clocks->warp_epoch[w->number];
     ThreadClock merged = {.history = NULL};
-    ReleaseRecord *record = sim_clocks_allocate(b, sizeof *record);
-    record->block = block_id(b);
-    record->warp = (uint32_t)w->number;
-    record->time = clocks->time;
+    ReleaseRecord *record = new_record(w, __builtin_ctz(mask));
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest);
         const ThreadClock *t = clock_of(w, l);
@@ -196,7 +201,6 @@ static ReleaseRecord *release_record(Warp *w, uint32_t mask, uint32_t until, uin
     }
     for (int other = 0; other < LANES; other++)
         record->lane_epochs[other] = mask >> other & 1 && until > lane_epochs[other] ? until : lane_epochs[other];
-    record->lane = (uint8_t)__builtin_ctz(mask);
     record->gpu_epoch = gpu_until > lane_epochs[record->lane] ? gpu_until : lane_epochs[record->lane];
     record->history = merged.history;
     record->gpu_history = merged.gpu_history;
@@ -214,7 +218,7 @@ static SyncVar *sync_var_of_block(const Warp *w, uint64_t key, bool make)
 void sim_sync_release(Warp *w, uint32_t mask, uint64_t key)
 {
     BlockClocks *clocks = clocks_of(w->block);
-    sim_make_thread_clocks(w->block);
+    make_thread_clocks(w->block);
     sim_append_release(w->block, sync_var_of_block(w, key, true), release_record(w, mask, clocks->time, clocks->time));
     clocks->time++;
 }
@@ -222,18 +226,17 @@ void sim_sync_release(Warp *w, uint32_t mask, uint64_t key)
 void sim_order_copy(Warp *w, int lane, uint64_t key)
 {
     BlockClocks *clocks = clocks_of(w->block);
-    ReleaseRecord *record = sim_clocks_allocate(w->block, sizeof *record);
-    *record = (ReleaseRecord){.block = block_id(w->block), .warp = (uint32_t)w->number, .time = clocks->time,
-                 .lane = (uint8_t)lane, .copy_done = true};
+    ReleaseRecord *record = new_record(w, lane);
+    record->copy_done = true;
     record->lane_epochs[lane] = record->gpu_epoch = clocks->time++; // other blocks of a cluster may also wait for the copy
-    sim_make_thread_clocks(w->block);
+    make_thread_clocks(w->block);
     sim_append_release(w->block, sync_var_of_block(w, key, true), record);
 }
 
 // A history of all current records of a variable; NULL if `history` covers them.
 static const CausalHistory *all_records(const Block *b, SyncVar *var, const CausalHistory *history, bool cta_scope)
 {
-    const ReleaseRange range = {.var = var, .end = var ? var->count : 0, .cta_scope = cta_scope};
+    const ReleaseRange range = {.var = var, .end = var->count, .cta_scope = cta_scope};
     if (range.end == 0 || sim_history_covers(history, &range))
         return NULL;
     RangeList *list = sim_clocks_allocate(b, sizeof *list + sizeof range);
@@ -249,20 +252,40 @@ static void acquire_pending(const Block *b, const CausalHistory **history, SyncV
     *history = sim_history_join(b, *history, all_records(b, var, *history, false), false);
 }
 
-void sim_sync_acquire(Warp *w, uint32_t mask, uint64_t key)
+// A thread has read the variable: an acquire joins its records now, other operations at the next fence.
+static void acquire_records(const Block *b, ThreadClock *t, SyncVar *var, Semantics semantics, bool cta_scope)
 {
-    SyncVar *var = sync_var_of_block(w, key, false);
-    sim_make_thread_clocks(w->block);
-    ThreadClock unacquired = {.history = NULL}, acquired = {.history = NULL}; // clocks of the previous lane, as most lanes share one history
+    if (semantics == ACQUIRE || semantics == ACQUIRE_RELEASE)
+        acquire(b, t, all_records(b, var, cta_scope ? t->history : t->gpu_history, cta_scope), cta_scope);
+    else
+        acquire_pending(b, semantics == RELEASE ? &t->pending_fence : &t->pending_acquire, var);
+}
+
+// The same for several lanes, by an operation that does not release. `var`: NULL if it has no records.
+static void acquire_together(Warp *w, uint32_t mask, SyncVar *var, Semantics semantics, bool cta_scope)
+{
+    ThreadClock unacquired, *acquired = NULL; // clocks of the previous lane, as most lanes share one history
+    if (!var)
+        return;
+    make_thread_clocks(w->block);
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         ThreadClock *t = own_clock(w, __builtin_ctz(rest));
-        if (!acquired.history || t->history != unacquired.history || t->gpu_history != unacquired.gpu_history) {
-            unacquired = acquired = *t;
-            acquire(w->block, &acquired, all_records(w->block, var, t->gpu_history, false), false);
+        if (acquired && t->history == unacquired.history && t->gpu_history == unacquired.gpu_history &&
+            t->pending_acquire == unacquired.pending_acquire) {
+            t->history = acquired->history;
+            t->gpu_history = acquired->gpu_history;
+            t->pending_acquire = acquired->pending_acquire;
+        } else {
+            unacquired = *t;
+            acquire_records(w->block, t, var, semantics, cta_scope);
+            acquired = t;
         }
-        t->history = acquired.history;
-        t->gpu_history = acquired.gpu_history;
     }
+}
+
+void sim_sync_acquire(Warp *w, uint32_t mask, uint64_t key)
+{
+    acquire_together(w, mask, sync_var_of_block(w, key, false), ACQUIRE, false);
 }
 
 static void note_fence_of_grid(const Block *b)
@@ -276,7 +299,7 @@ void sim_order_by_fence(Warp *w, const Instr *i, uint32_t mask)
 {
     Block *b = w->block;
     const bool cta_scope = i->scope == BLOCK_SCOPE;
-    sim_make_thread_clocks(b);
+    make_thread_clocks(b);
     if (!cta_scope)
         note_fence_of_grid(b);
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
@@ -301,11 +324,11 @@ void sim_order_by_fence(Warp *w, const Instr *i, uint32_t mask)
 static void release_reads(Warp *w, const Instr *i, int lane, SyncVar *var)
 {
     const ThreadClock *t = clock_of(w, lane);
-    const CausalHistory *history = sim_history_join(w->block, t->history, t->pending_acquire, false);
-    ReleaseRecord *record = sim_clocks_allocate(w->block, sizeof *record);
-    *record = (ReleaseRecord){.block = block_id(w->block), .warp = (uint32_t)w->number, .time = clocks_of(w->block)->time,
-                 .block_epoch = t->block_epoch, .history = history, .gpu_history = history, .site = i->site,
-                 .lane = (uint8_t)lane, .reads_only = true};
+    ReleaseRecord *record = new_record(w, lane);
+    record->block_epoch = t->block_epoch;
+    record->history = record->gpu_history = sim_history_join(w->block, t->history, t->pending_acquire, false);
+    record->site = i->site;
+    record->reads_only = true;
     w->block->launch->vector_clocks->reads_only_count++;
     sim_append_release(w->block, var, record);
 }
@@ -357,36 +380,10 @@ static bool continues_release_sequence(const Warp *w, const Instr *i, int lane, 
                          sim_history_covers(clock_of(w, lane)->history, &(ReleaseRange){.var = var, .end = until, .cta_scope = true}));
 }
 
-// An operation has read the variable: an acquire joins its records now, other operations at the next fence.
-static void acquire_by_access(const Block *b, const Instr *i, ThreadClock *t, SyncVar *var)
-{
-    const bool acquires = i->semantics == ACQUIRE || i->semantics == ACQUIRE_RELEASE, cta_scope = i->scope == BLOCK_SCOPE;
-    if (acquires)
-        acquire(b, t, all_records(b, var, cta_scope ? t->history : t->gpu_history, cta_scope), cta_scope);
-    else
-        acquire_pending(b, i->semantics == RELEASE ? &t->pending_fence : &t->pending_acquire, var);
-}
-
 void sim_order_by_reads(Warp *w, const Instr *i, uint32_t mask, bool shared, uint64_t key)
 {
-    Block *b = w->block;
-    SyncVar *var = shared ? sync_var_of_block(w, key, false) : sim_find_sync_var(b, key, true, false);
-    if (var)
-        sim_make_thread_clocks(b);
-    ThreadClock unacquired, *acquired = NULL; // clocks of the previous lane, as most lanes share one history
-    for (uint32_t rest = var ? mask : 0; rest; rest &= rest - 1) {
-        ThreadClock *t = own_clock(w, __builtin_ctz(rest));
-        if (acquired && t->history == unacquired.history && t->gpu_history == unacquired.gpu_history &&
-            t->pending_acquire == unacquired.pending_acquire) {
-            t->history = acquired->history;
-            t->gpu_history = acquired->gpu_history;
-            t->pending_acquire = acquired->pending_acquire;
-        } else {
-            unacquired = *t;
-            acquire_by_access(b, i, t, var);
-            acquired = t;
-        }
-    }
+    SyncVar *var = shared ? sync_var_of_block(w, key, false) : sim_find_sync_var(w->block, key, true, false);
+    acquire_together(w, mask, var, (Semantics)i->semantics, i->scope == BLOCK_SCOPE);
 }
 
 void sim_order_by_access(Warp *w, const Instr *i, int lane, bool shared, uint64_t key, RecordKind kind)
@@ -402,9 +399,9 @@ void sim_order_by_access(Warp *w, const Instr *i, int lane, bool shared, uint64_
     SyncVar *var = shared ? sync_var_of_block(w, key, publishes) : sim_find_sync_var(b, key, true, publishes || releases_reads);
     if (!var)
         return;
-    sim_make_thread_clocks(b);
+    make_thread_clocks(b);
     if (kind != STRONG_WRITE)
-        acquire_by_access(b, i, own_clock(w, lane), var);
+        acquire_records(b, own_clock(w, lane), var, (Semantics)i->semantics, i->scope == BLOCK_SCOPE);
     if (kind == STRONG_WRITE && !continues_release_sequence(w, i, lane, var, publishes)) { // ends the release sequence
         sim_retire_sync_var(shared ? b->cluster[0] : b, var, !shared);
         var = !publishes && !releases_reads ? NULL : shared ? sync_var_of_block(w, key, true) : sim_find_sync_var(b, key, true, true);
@@ -415,4 +412,33 @@ void sim_order_by_access(Warp *w, const Instr *i, int lane, bool shared, uint64_
         release_reads(w, i, lane, var);
     if (publishes && kind == STRONG_WRITE)
         var->store_end = var->count;
+}
+
+// ---- Launches by kernels
+
+struct ClockSnapshot { // a launch is a release to the child grid
+    const ReleaseRecord *release;
+    const CausalHistory *pending_acquire, *pending_fence;
+};
+
+const ClockSnapshot *sim_take_snapshot(Arena *arena, Warp *w, int lane)
+{
+    const ThreadClock *t = clock_of(w, lane);
+    const uint32_t time = clocks_of(w->block)->time;
+    ClockSnapshot *snapshot = sim_allocate(arena, sizeof *snapshot);
+    *snapshot = (ClockSnapshot){release_record(w, 1u << lane, time, time), t->pending_acquire, t->pending_fence};
+    clocks_of(w->block)->time++;
+    return snapshot;
+}
+
+bool sim_snapshot_covers(const ClockSnapshot *snapshot, const AccessRecord *access)
+{
+    const ReleaseRecord *release = snapshot->release;
+    const CausalHistory *const histories[] = {release->history, snapshot->pending_acquire, snapshot->pending_fence};
+    VisitedRange visited[MAX_VISITED];
+    HistorySearch s = {.access = access, .lanes = access->lanes, .visited = visited};
+    sim_apply_release(&s, release, release->block);
+    for (int n = 0; n < 3 && s.lanes; n++)
+        sim_search_history(&s, histories[n], release->block);
+    return s.lanes == 0;
 }

@@ -74,7 +74,7 @@ typedef struct CausalHistory { // the acquired ranges; immutable
 enum { BLOCK_HASH_BUCKETS = 4096 };
 
 struct LaunchClocks {
-    uint32_t generation;  // number of the launch by the host; ShadowLine.generation in global memory
+    uint32_t generation;  // number of the launch by the host, not 0; ShadowLine.generation in global memory
     uint32_t first_block; // AccessRecord.block of block 0; not 0 in a grid that a kernel launches
     Arena arena;  // memory of variables, records and histories
     Lock lock;
@@ -105,7 +105,8 @@ typedef struct ThreadClock {
 typedef struct BlockClocks {
     uint32_t time;           // advances at every synchronisation
     uint32_t start;          // `time` when the block started
-    uint32_t generation, first_generation; // numbers of the current barrier interval, and of the block's first one
+    uint32_t generation, first_generation; // numbers of the current barrier interval, and of the block's first one; they increase.
+                                           // One number for all intervals of a block in a cluster, or with bulk copies
     uint32_t warp_epoch[MAX_WARPS]; // time of the last barrier of the whole warp
     ThreadClock common;             // clock of every thread while has_thread_clocks is false
     ThreadClock threads[MAX_WARPS][LANES]; // valid if has_thread_clocks
@@ -129,9 +130,6 @@ static inline const ThreadClock *clock_in(const BlockClocks *clocks, int warp, i
 {
     return clocks->has_thread_clocks ? &clocks->threads[warp][lane] : &clocks->common;
 }
-
-// Gives each thread its own clock. Called before a release or an acquire; does nothing if the clocks exist.
-void sim_make_thread_clocks(Block *b);
 
 // ---- sync_vars.c: synchronisation variables
 

@@ -62,14 +62,13 @@ static void record_poll(Block *b, const Access *access, uint32_t mask)
 static void check_start(Warp *w, const Instr *i, uint32_t mask, Block *owner)
 {
     struct ClusterAccesses *own = w->block->check->cluster_accesses;
-    const AccessRecord start = {.block = block_id(owner), .time = sim_start_time(owner), .lanes = 1, .kind = PLAIN_WRITE, .byte_mask = 15};
+    const AccessRecord start = {.block = block_id(owner), .time = clocks_of(owner)->start, .lanes = 1, .kind = PLAIN_WRITE, .byte_mask = 15};
     if (own->started >> owner->rank & 1)
         return;
     own->started |= 1u << owner->rank;
     if (sim_block_acquired(w->block, &start))
         return;
-    const FindingLocation p = sim_location_of(w->block->launch, w->block->number, (uint32_t)(w->number * LANES + __builtin_ctz(mask)), i,
-                                              "shared memory access", OTHER_ROLE);
+    const FindingLocation p = sim_lane_location(w, __builtin_ctz(mask), i, "shared memory access", OTHER_ROLE);
     sim_wait_for_earlier_blocks(w->block);
     sim_add_finding(RACE_SHARED, "a block accesses the shared memory of another block of the cluster, which may not have started", &p, 1,
                     "call cluster.sync() in all blocks before the first access");
@@ -91,7 +90,7 @@ void sim_note_cluster_access(Warp *w, const Instr *i, const Access *access, uint
         const int l = __builtin_ctz(rest);
         const size_t thread = ((size_t)w->block->rank * (size_t)w->block->warp_count + (size_t)w->number) * LANES;
         owner->check->cluster_accesses->accesses[thread + (size_t)l][!plain && kind != STRONG_READ] =
-            (RemoteAccess){.time = sim_time(w->block), .site = i->site & 0xfffff,
+            (RemoteAccess){.time = clocks_of(w->block)->time, .site = i->site & 0xfffff,
                     .word = (uint32_t)((size_t)(access->pointer[l] - owner->shared) / WORD),
                     .phase = w->block->cluster[0]->cluster_phase + 1 + (w->arrived >> l & 1)};
     }
@@ -109,8 +108,7 @@ static void report(Warp *w, const Instr *end, uint32_t mask, uint64_t number, ui
     const Launch *launch = w->block->launch;
     const FindingLocation locations[] = {
         sim_location_of(launch, number, thread, sim_instruction_at(remote->site), "shared memory access", OTHER_ROLE),
-        sim_location_of(launch, w->block->number, (uint32_t)(w->number * LANES + __builtin_ctz(mask)), end,
-                     "exit, which ends the block,", OTHER_ROLE)};
+        sim_lane_location(w, __builtin_ctz(mask), end, "exit, which ends the block,", OTHER_ROLE)};
     sim_add_finding(RACE_SHARED, "a block accesses the shared memory of another block of the cluster, which may have exited", locations, 2,
                     "call cluster.sync() in all blocks after the last access");
 }

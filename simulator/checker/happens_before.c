@@ -132,46 +132,48 @@ static void check_fences(Warp *w, const Instr *i, int lane, const AccessRecord *
         clocks->lacks_fence = sim_missing_fence(w, lane, access) != NO_FENCE;
 }
 
-bool sim_happens_before(Warp *w, const Instr *i, int lane, const AccessRecord *access)
+// The lanes whose access no barrier of the block or of the warp, and no program order, orders before the lane's current instruction.
+static uint32_t lanes_since_barriers(const Warp *w, int lane, const AccessRecord *access)
 {
     const BlockClocks *clocks = clocks_of(w->block);
+    if (access->kind == COPY_IN_FLIGHT || access->block != block_id(w->block))
+        return access->lanes;
+    if (access->time <= clock_of(w, lane)->block_epoch)
+        return 0;
+    if (access->warp != (unsigned)w->number)
+        return access->lanes;
+    uint32_t lanes = access->time <= clocks->warp_epoch[w->number] ? 0 : access->lanes & ~(1u << lane);
+    for (uint32_t rest = lanes; rest; rest &= rest - 1)
+        if (access->time <= clocks->lane_clocks[w->number][lane][__builtin_ctz(rest)])
+            lanes &= ~(rest & -rest);
+    return lanes;
+}
+
+bool sim_happens_before(Warp *w, const Instr *i, int lane, const AccessRecord *access)
+{
+    BlockClocks *clocks = clocks_of(w->block);
     const ThreadClock *thread = clock_of(w, lane);
-    uint32_t lanes = access->lanes;
     if (is_of_other_grid(w->block, access))
         return sim_grid_ordered(w->block->launch->nested_grid, access);
     if (access->kind == SOURCE_IN_FLIGHT)
         return false;
-    if (access->kind != COPY_IN_FLIGHT && access->block == block_id(w->block)) {
-        if (access->time <= thread->block_epoch)
-            return true;
-        if (access->warp == (unsigned)w->number) {
-            lanes &= ~(1u << lane);
-            if (lanes == 0 || access->time <= clocks->warp_epoch[w->number])
-                return true;
-            for (uint32_t rest = lanes; rest; rest &= rest - 1)
-                if (access->time <= clocks->lane_clocks[w->number][lane][__builtin_ctz(rest)])
-                    lanes &= ~(rest & -rest);
-            if (lanes == 0)
-                return true;
-        }
-    }
-    if (!thread->history)
-        return false;
+    const uint32_t lanes = lanes_since_barriers(w, lane, access), reader = block_id(w->block);
+    if (lanes == 0 || !thread->history)
+        return lanes == 0;
     VisitedRange visited[MAX_VISITED];
     HistorySearch s = {.access = access, .lanes = lanes, .visited = visited,
                        .is_read = access->kind == PLAIN_READ || access->kind == STRONG_READ};
-    const uint32_t reader = block_id(w->block);
     // A volatile write may overwrite a value that no thread has read, unless a release orders the two writes.
     s.is_strong_write = access->kind == STRONG_WRITE && i->kind == STORE && i->semantics == VOLATILE;
     // Try the record that ordered this warp's accesses last.
     const ReleaseRecord **recent = access->block == reader && !s.is_strong_write ? recent_record_of(w, lane, access) : NULL;
     if (recent && *recent)
         sim_apply_release(&s, *recent, reader);
-    if (s.lanes && may_have_released(w->block->launch, access) && !has_pair(clocks_of(w->block)->raced, access->site, i->site)) {
+    if (s.lanes && may_have_released(w->block->launch, access) && !has_pair(clocks->raced, access->site, i->site)) {
         sim_search_history(&s, thread->history, reader);
         if (recent && s.found) {
             *recent = s.found;
-            clocks_of(w->block)->has_recent = true;
+            clocks->has_recent = true;
         }
     }
     if (s.lanes == 0 && access->block != reader && w->block->launch->vector_clocks->has_barrier_orders)

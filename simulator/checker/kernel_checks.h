@@ -110,7 +110,6 @@ void sim_free_launch_clocks(LaunchClocks *clocks);
 void sim_init_block_clocks(Block *block);
 void sim_free_block_clocks(Block *block);
 void sim_start_block_clocks(Block *block); // also when the block restarts
-uint32_t sim_launch_generation(const Launch *launch); // a nonzero number of the launch
 const SharedVariable *sim_shared_variable_at(const Launch *launch, uint64_t address); // the variable in a line of shared memory
 
 // All threads of a block, or lanes of a warp, synchronise at a barrier.
@@ -159,16 +158,6 @@ void sim_note_acquired_from(const Warp *w, const AccessRecord *e);
 bool sim_acquired_since(const Warp *w, const AccessRecord *e);
 // True if a volatile read by this warp is in a loop that waits for its value, or feeds a branch and is followed by a fence.
 bool sim_is_spin_read(const Warp *w, const AccessRecord *e);
-// Times of the last barrier that all live lanes of the warp have passed: of the block; of the block or the warp.
-uint32_t sim_block_barrier(const Warp *w);
-uint32_t sim_warp_barrier(const Warp *w);
-uint32_t sim_time(const Block *block);
-uint32_t sim_start_time(const Block *block); // the time when the block started
-void sim_advance_time(Block *block);
-// Number of the block's barrier interval, and of its first one; they increase. All intervals of a block have one number in a cluster,
-// and in kernels with bulk copies.
-uint32_t sim_block_generation(const Block *block);
-uint32_t sim_first_generation(const Block *block);
 
 // ---- barriers.c
 
@@ -211,6 +200,8 @@ void sim_check_local(Warp *w, Access *access);
 // The bytes from `from` to `to` of each thread's local memory are uninitialised.
 void sim_extend_local_written(Block *b, size_t from, size_t to);
 
+// True if the path of a file of the module is known and contains `part`.
+bool sim_path_contains(const Module *m, int file, const char *part);
 // A lane uses the generic address of a variable of another block (SHARED) or thread (LOCAL). `owner`: the number of that block or
 // thread.
 void sim_report_foreign_address(Warp *w, const Instr *i, int lane, Space space, uint64_t owner);
@@ -225,7 +216,6 @@ void sim_check_access(Warp *w, const Instr *i, Access *access, uint32_t mask, Bl
 bool sim_prepare_fast_path(const Warp *w, const Instr *i, Allocation *a, FastPath *fast_path);
 // Records a store of consecutive elements by a whole warp. False: the store needs sim_check_access.
 bool sim_record_store(const Warp *w, const Instr *i, Allocation *a, uint64_t first, size_t bytes);
-RecordKind sim_record_kind(const Instr *i, const Access *access);
 
 // ---- written.c: which bytes have been written
 

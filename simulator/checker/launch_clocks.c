@@ -1,4 +1,4 @@
-// launch_clocks.c: creates, resets and frees the clocks of launches and blocks; snapshots the clock of a thread that launches a kernel.
+// launch_clocks.c: creates, resets and frees the clocks of launches and blocks.
 #include "checker/block_check.h"
 #include "checker/shadow.h"
 
@@ -43,11 +43,6 @@ void sim_free_launch_clocks(LaunchClocks *clocks)
     free(clocks);
 }
 
-uint32_t sim_launch_generation(const Launch *launch)
-{
-    return launch->vector_clocks->generation;
-}
-
 void sim_init_block_clocks(Block *b)
 {
     BlockClocks *clocks = clocks_of(b);
@@ -82,80 +77,4 @@ void sim_start_block_clocks(Block *b)
     for (int n = 0; n < b->warp_count; n++)
         clocks->min_block_epoch[n] = clocks->warp_epoch[n] = clocks->time;
     clocks->time++;
-}
-
-uint32_t sim_block_barrier(const Warp *w)
-{
-    return clocks_of(w->block)->min_block_epoch[w->number];
-}
-
-uint32_t sim_warp_barrier(const Warp *w)
-{
-    const uint32_t block_epoch = sim_block_barrier(w), warp_epoch = clocks_of(w->block)->warp_epoch[w->number];
-    return warp_epoch > block_epoch ? warp_epoch : block_epoch;
-}
-
-uint32_t sim_time(const Block *b)
-{
-    return clocks_of(b)->time;
-}
-
-void sim_advance_time(Block *b)
-{
-    clocks_of(b)->time++;
-}
-
-uint32_t sim_block_generation(const Block *b)
-{
-    return clocks_of(b)->generation;
-}
-
-uint32_t sim_start_time(const Block *b)
-{
-    return clocks_of(b)->start;
-}
-
-uint32_t sim_first_generation(const Block *b)
-{
-    return clocks_of(b)->first_generation;
-}
-
-// ---- Snapshots: the clock of a thread at the time when it launches a kernel
-
-struct ClockSnapshot {
-    uint32_t block, warp, lane, time, block_epoch, warp_epoch, lane_clocks[LANES];
-    const CausalHistory *history, *pending_acquire, *pending_fence;
-};
-
-const ClockSnapshot *sim_take_snapshot(Arena *arena, Warp *w, int lane)
-{
-    BlockClocks *clocks = clocks_of(w->block);
-    const ThreadClock *t = clock_of(w, lane);
-    ClockSnapshot *snapshot = sim_allocate(arena, sizeof *snapshot);
-    *snapshot = (ClockSnapshot){.block = block_id(w->block), .warp = (uint32_t)w->number, .lane = (uint32_t)lane,
-                  .time = clocks->time++, .block_epoch = t->block_epoch, .warp_epoch = clocks->warp_epoch[w->number],
-                  .history = t->history, .pending_acquire = t->pending_acquire, .pending_fence = t->pending_fence};
-    memcpy(snapshot->lane_clocks, clocks->lane_clocks[w->number][lane], sizeof snapshot->lane_clocks);
-    return snapshot;
-}
-
-bool sim_snapshot_covers(const ClockSnapshot *snapshot, const AccessRecord *access)
-{
-    uint32_t lanes = access->lanes;
-    if (access->block == snapshot->block && access->time <= snapshot->block_epoch)
-        return true;
-    if (access->block == snapshot->block && access->warp == snapshot->warp) {
-        lanes &= access->time <= snapshot->warp_epoch ? 0 : access->time <= snapshot->time ? ~(1u << snapshot->lane) : ALL_LANES;
-        for (uint32_t rest = lanes; rest; rest &= rest - 1)
-            if (access->time <= snapshot->lane_clocks[__builtin_ctz(rest)])
-                lanes &= ~(rest & -rest);
-    }
-    const CausalHistory *const histories[] = {snapshot->history, snapshot->pending_acquire, snapshot->pending_fence};
-    VisitedRange visited[MAX_VISITED];
-    for (int n = 0; n < 3 && lanes; n++) {
-        HistorySearch s = {.access = access, .lanes = lanes, .visited = visited};
-        sim_search_history(&s, histories[n], snapshot->block);
-        lanes = s.lanes;
-    }
-    return lanes == 0;
 }

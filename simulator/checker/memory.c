@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-RecordKind sim_record_kind(const Instr *i, const Access *access)
+static RecordKind record_kind(const Instr *i, const Access *access)
 {
     const bool strong = i->semantics != WEAK || (i->kind == LOAD && i->loop & CAS_GUESS);
     switch (access->kind) {
@@ -73,17 +73,20 @@ static bool is_redundant_load(AccessCheck *check, const Launch *launch, Access *
     return redundant || check->launch_only_reads;
 }
 
+bool sim_path_contains(const Module *m, int file, const char *part)
+{
+    const Slice path = file >= 0 && file < m->file_count ? m->files[file] : (Slice){0};
+    for (size_t k = 0; k + strlen(part) <= path.length; k++)
+        if (memcmp(path.text + k, part, strlen(part)) == 0)
+            return true;
+    return false;
+}
+
 // True if the source line belongs to the headers of cooperative groups, or is unknown.
 static bool is_in_cooperative_groups(const Module *m, const Statement *s)
 {
-    static const char NAME[] = "cooperative_groups";
     const int file = s && s->source_line > 0 ? s->source_file : -1;
-    if (file < 0 || file >= m->file_count)
-        return true;
-    for (size_t k = 0; k + strlen(NAME) <= m->files[file].length; k++)
-        if (memcmp(m->files[file].text + k, NAME, strlen(NAME)) == 0)
-            return true;
-    return false;
+    return file < 0 || file >= m->file_count || sim_path_contains(m, file, "cooperative_groups");
 }
 
 // True for the library's accesses to the shared memory that CUDA reserves for cooperative groups. The library reads it uninitialised, and
@@ -136,16 +139,18 @@ static bool may_synchronise(const Instr *i)
 static ShadowedMemory memory_of(const Launch *launch, Block *owner, Allocation *a, bool reserved)
 {
     if (owner)
-        return (ShadowedMemory){owner->check->lines, owner->shared, sim_block_generation(owner), !reserved};
-    return (ShadowedMemory){sim_lines_of(a), a->memory, sim_launch_generation(launch), sim_starts_uninitialised(a)};
+        return (ShadowedMemory){owner->check->lines, owner->shared, clocks_of(owner)->generation, !reserved};
+    return (ShadowedMemory){sim_lines_of(a), a->memory, launch->vector_clocks->generation, sim_starts_uninitialised(a)};
 }
 
 // Initialises all fields but check->memory and check->launch_only_reads.
 static void init_check(AccessCheck *check, Warp *w, const Instr *i, Access *access, uint32_t mask, Block *owner, Allocation *a)
 {
     const Launch *launch = w->block->launch;
+    BlockClocks *clocks = clocks_of(w->block);
+    const uint32_t block_epoch = clocks->min_block_epoch[w->number], warp_epoch = clocks->warp_epoch[w->number];
     if (i->kind == STORE && mask != access->mask && has_first_lane(mask, access->mask))
-        sim_advance_time(w->block); // as in check_scattered: the lanes are checked one by one
+        clocks->time++; // as in check_scattered: the lanes are checked one by one
     check->w = w;
     check->i = i;
     check->access = access;
@@ -154,11 +159,11 @@ static void init_check(AccessCheck *check, Warp *w, const Instr *i, Access *acce
     check->single_threaded = owner || launch->on_one_thread;
     check->barriers_only = has_only_barriers(launch);
     check->full_warp_barriers = !launch->kernel->program->effects.partial_warp_barriers;
-    check->block_epoch = sim_block_barrier(w);
-    check->warp_epoch = sim_warp_barrier(w);
-    check->first_generation = owner ? sim_first_generation(owner) : 0;
-    check->record = (AccessRecord){.block = block_id(w->block), .time = sim_time(w->block), .site = i->site & 0xfffff,
-                           .warp = (unsigned)w->number & 31, .kind = sim_record_kind(i, access) & 7, .byte_mask = 15};
+    check->block_epoch = block_epoch;
+    check->warp_epoch = warp_epoch > block_epoch ? warp_epoch : block_epoch;
+    check->first_generation = owner ? clocks_of(owner)->first_generation : 0;
+    check->record = (AccessRecord){.block = block_id(w->block), .time = clocks->time, .site = i->site & 0xfffff,
+                           .warp = (unsigned)w->number & 31, .kind = record_kind(i, access) & 7, .byte_mask = 15};
     check->reads_flag = check->record.kind == STRONG_READ && i->semantics == VOLATILE && sim_feeds_branch(w, i);
     check->race.found = check->race.stale = check->unfenced.found = false;
 }
@@ -216,7 +221,7 @@ void sim_check_access(Warp *w, const Instr *i, Access *access, uint32_t mask, Bl
     if (access->bytes == 0) // a bulk copy of no bytes
         return;
     const Launch *launch = w->block->launch;
-    const RecordKind kind = sim_record_kind(i, access);
+    const RecordKind kind = record_kind(i, access);
     const bool reserved = is_reserved(launch, i, owner, access, mask);
     AccessCheck check;
     check.memory = memory_of(launch, owner, a, reserved);
@@ -250,7 +255,7 @@ bool sim_prepare_fast_path(const Warp *w, const Instr *i, Allocation *a, FastPat
     if (i->kind == STORE)
         return true;
     fast_path->fully_written = only_read && !sim_starts_uninitialised(a) ? NULL : a->check->fully_written;
-    fast_path->generation = only_read ? 0 : sim_launch_generation(launch);
+    fast_path->generation = only_read ? 0 : launch->vector_clocks->generation;
     fast_path->last_write_generation = only_read ? NULL : &a->check->last_write_generation;
     return only_read || (has_only_barriers(launch) && !(i->loop & CAS_GUESS));
 }
@@ -260,9 +265,9 @@ bool sim_record_store(const Warp *w, const Instr *i, Allocation *a, uint64_t fir
     const Launch *launch = w->block->launch;
     const uint64_t end = first + bytes;
     Access access = {.bytes = i->bytes};
-    const AccessCheck check = {.access = &access, .memory = {a->check->lines, a->memory, sim_launch_generation(launch), sim_starts_uninitialised(a)}, .allocation = a,
+    const AccessCheck check = {.access = &access, .memory = {a->check->lines, a->memory, launch->vector_clocks->generation, sim_starts_uninitialised(a)}, .allocation = a,
                                .single_threaded = launch->on_one_thread, .barriers_only = has_only_barriers(launch)};
-    StridedAccess r = {.record = {.block = block_id(w->block), .time = sim_time(w->block), .site = i->site & 0xfffff,
+    StridedAccess r = {.record = {.block = block_id(w->block), .time = clocks_of(w->block)->time, .site = i->site & 0xfffff,
                        .warp = (unsigned)w->number & 31, .kind = PLAIN_WRITE, .byte_mask = 15},
              .stride = i->bytes, .size = 4, .whole = 1};
     for (uint64_t line = first / LINE_BYTES, begin; (begin = line * LINE_BYTES) < end; line++) {
@@ -279,9 +284,8 @@ bool sim_record_store(const Warp *w, const Instr *i, Allocation *a, uint64_t fir
 void sim_report_foreign_address(Warp *w, const Instr *i, int lane, Space space, uint64_t owner)
 {
     const Launch *launch = w->block->launch;
-    const uint32_t thread = (uint32_t)(w->number * LANES + lane);
     char title[200];
-    const FindingLocation p = sim_location_of(launch, w->block->number, thread, i, "access", OTHER_ROLE);
+    const FindingLocation p = sim_lane_location(w, lane, i, "access", OTHER_ROLE);
     const FindingLocation of_thread = sim_location_of(launch, 0, (uint32_t)owner, i, "", OTHER_ROLE);
     if (space == SHARED)
         snprintf(title, sizeof title, "the address of a shared variable of block %llu is used by block %llu",

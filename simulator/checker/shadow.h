@@ -56,8 +56,8 @@ typedef struct AccessCheck {
     bool launch_only_reads;  // the launch never writes to the allocation
     bool barriers_only;      // barriers are the launch's only synchronisation (see ReaderPair)
     bool full_warp_barriers; // all barriers of warps name all lanes (see ReaderPair)
-    uint32_t block_epoch;    // sim_block_barrier()
-    uint32_t warp_epoch;     // sim_warp_barrier()
+    uint32_t block_epoch;    // time of the last barrier of the block that all live lanes of the warp have passed
+    uint32_t warp_epoch;     // the same of the last barrier of the block or of the warp
     uint32_t first_generation; // in shared memory: the block's first generation; older lines count as unwritten
     AccessRecord record;
     Race race;

@@ -401,7 +401,7 @@ bool sim_find_shared_record(const Block *b, uint64_t first, size_t bytes, Record
         ShadowLine *line = &b->check->lines[at / LINE_BYTES];
         next = (at / LINE_BYTES + 1) * LINE_BYTES;
         const uint64_t end = next < first + bytes ? next : first + bytes;
-        if (line->generation == sim_block_generation(b) &&
+        if (line->generation == clocks_of(b)->generation &&
             find_record(line, (unsigned)(at % LINE_BYTES), (unsigned)(end - at), matches, b, found))
             return true;
     }
