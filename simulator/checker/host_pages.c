@@ -129,8 +129,9 @@ static void apply_protection(Uses *u, PageSpan pages)
     }
 }
 
-static bool is_unawaited(uint32_t entry)
+static bool is_unawaited(uint32_t entry, UseKind kind)
 {
+    (void)kind;
     return !sim_host_has_awaited(entry & SIM_USE_NUMBER);
 }
 
@@ -138,12 +139,12 @@ static bool is_unawaited(uint32_t entry)
 static bool is_in_use(const Uses *u, const UseTable *t, size_t page)
 {
     const size_t first = page * page_bytes, end = first + page_bytes;
-    return sim_any_use(t, first, end < u->bytes ? end : u->bytes, is_unawaited);
+    return sim_any_use(t, first, end < u->bytes ? end : u->bytes, USE_READS, is_unawaited);
 }
 
 static HostProtection find_required_protection(const Uses *u, size_t page)
 {
-    return is_in_use(u, &u->written, page) ? HOST_NO_ACCESS : is_in_use(u, &u->read, page) ? HOST_READ_ONLY : HOST_READ_WRITE;
+    return is_in_use(u, &u->all.written, page) ? HOST_NO_ACCESS : is_in_use(u, &u->all.read, page) ? HOST_READ_ONLY : HOST_READ_WRITE;
 }
 
 void sim_apply_protection(Uses *u, PageSpan awaited)
@@ -250,8 +251,8 @@ bool sim_handle_shared_fault(uint64_t address, bool writes, const void *instruct
     if (!u || !u->required_protection || page_of(at) >= page_count(u))
         return false;
     const bool inside = at < u->bytes;
-    const uint32_t writer = inside ? sim_last_use(&u->written, at) & SIM_USE_NUMBER : 0,
-                   reader = inside ? sim_last_use(&u->read, at) & SIM_USE_NUMBER : 0;
+    const uint32_t writer = inside ? sim_last_use(&u->all.written, at) & SIM_USE_NUMBER : 0,
+                   reader = inside ? sim_last_use(&u->all.read, at) & SIM_USE_NUMBER : 0;
     const bool after_write = !sim_host_has_awaited(writer), after_read = writes && !sim_host_has_awaited(reader);
     if (after_write || after_read) {
         report_race(address, after_write ? writer : reader, writes, after_write, instruction);

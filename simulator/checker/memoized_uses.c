@@ -117,9 +117,9 @@ UsesOfOp *sim_uses_of_op(void)
     uses->count = 0;
     for (const Allocation *a = sim_allocation_above(0); a; a = sim_allocation_above(a->address)) {
         if (uses_of(a) && uses_of(a)->reader == sim_current_op())
-            add_table(uses, uses_of(a), &uses_of(a)->read, USE_READS);
+            add_table(uses, uses_of(a), &uses_of(a)->all.read, USE_READS);
         if (uses_of(a) && uses_of(a)->writer == sim_current_op())
-            add_table(uses, uses_of(a), &uses_of(a)->written, USE_WRITES);
+            add_table(uses, uses_of(a), &uses_of(a)->all.written, USE_WRITES);
     }
     if (uses->count > MAX_RANGES)
         return free(uses), NULL;

@@ -41,10 +41,9 @@ void sim_begin_uses(Allocation *a)
     *u = (Uses){.address = a->address, .bytes = a->bytes};
     if (with_host)
         sim_begin_page_protection(u);
-    sim_allocate_table(&u->read, a->bytes);
-    sim_allocate_table(&u->written, a->bytes);
+    sim_allocate_tables(&u->all, a->bytes);
     if (sim_expects_early_launches())
-        sim_allocate_late_tables(u);
+        sim_allocate_tables(&u->late, a->bytes);
     a->check->uses = u;
     a->records_uses = true;
 }
@@ -69,10 +68,8 @@ void sim_end_uses(Allocation *a)
     remove_from_lists(u);
     sim_drop_pending(u);
     sim_end_page_protection(u);
-    sim_free_table(&u->read, u->bytes);
-    sim_free_table(&u->written, u->bytes);
-    sim_free_table(&u->late_read, u->bytes);
-    sim_free_table(&u->late_written, u->bytes);
+    sim_free_tables(&u->all, u->bytes);
+    sim_free_tables(&u->late, u->bytes);
     free(u);
     a->check->uses = NULL;
     a->records_uses = false;
@@ -96,75 +93,51 @@ static Conflict conflicts[MAX_CONFLICTS];
 static int conflict_count;
 static Lock conflict_lock;
 
-static bool is_ordered(uint32_t entry, UseKind kind)
+// An EntryPredicate: the use may race with a use by the current operation.
+static bool is_unordered(uint32_t entry, UseKind kind)
 {
-    return (kind & USE_ATOMIC && entry & ATOMIC_BIT) || sim_op_ordered(entry & NUMBER_MASK, sim_current_op());
+    return !(kind & USE_ATOMIC && entry & ATOMIC_BIT) && !sim_op_ordered(entry & NUMBER_MASK, sim_current_op());
 }
 
-static bool is_ordered_early(uint32_t entry, UseKind kind)
+// The same for a use by a thread that has not waited for the previous kernel.
+static bool is_unordered_early(uint32_t entry, UseKind kind)
 {
-    return (kind & USE_ATOMIC && entry & ATOMIC_BIT) || sim_op_ordered_early(entry & NUMBER_MASK);
-}
-
-// As use_before, of a thread that has not waited for the previous kernel.
-static uint32_t late_use_before(const Uses *u, uint64_t at, UseKind kind, bool *writes)
-{
-    const uint32_t written = sim_last_use(&u->late_written, at), read = sim_last_use(&u->late_read, at);
-    *writes = !is_ordered_early(written, kind);
-    return *writes ? written & NUMBER_MASK : kind & USE_WRITES && !is_ordered_early(read, kind) ? read & NUMBER_MASK : 0;
+    return !(kind & USE_ATOMIC && entry & ATOMIC_BIT) && !sim_op_ordered_early(entry & NUMBER_MASK);
 }
 
 // The earlier operation that conflicts with a use of a byte, or 0. Sets whether that operation wrote the byte.
-static uint32_t use_before(const Uses *u, uint64_t at, UseKind kind, bool *writes)
+static uint32_t use_before(const UseTables *t, uint64_t at, UseKind kind, EntryPredicate *unordered, bool *writes)
 {
-    const uint32_t written = sim_last_use(&u->written, at), read = sim_last_use(&u->read, at);
-    *writes = !is_ordered(written, kind);
-    return *writes ? written & NUMBER_MASK : kind & USE_WRITES && !is_ordered(read, kind) ? read & NUMBER_MASK : 0;
+    const uint32_t written = sim_last_use(&t->written, at), read = sim_last_use(&t->read, at);
+    *writes = unordered(written, kind);
+    return *writes ? written & NUMBER_MASK : kind & USE_WRITES && unordered(read, kind) ? read & NUMBER_MASK : 0;
+}
+
+// True if a use of any of these bytes conflicts with an earlier operation. Inline, because `unordered` then is.
+static inline bool conflicts_with_any(const UseTables *t, uint64_t first, uint64_t end, UseKind kind, EntryPredicate *unordered)
+{
+    return sim_any_use(&t->written, first, end, kind, unordered) || (kind & USE_WRITES && sim_any_use(&t->read, first, end, kind, unordered));
+}
+
+// True if dependencies of the previous kernel are recorded, and the use is by a thread that has not waited for it.
+static bool may_be_early(const Uses *u, UseKind kind)
+{
+    return kind & USE_EARLY && u->late.written.lines;
 }
 
 // The number of bytes, starting here, with the same last uses: the rest of the word, or 1 if single bytes are recorded.
 static size_t same_uses_from(const Uses *u, uint64_t at)
 {
-    const bool has_bytes = u->read.bytes || u->written.bytes || u->late_read.bytes || u->late_written.bytes;
+    const bool has_bytes = u->all.read.bytes || u->all.written.bytes || u->late.read.bytes || u->late.written.bytes;
     return has_bytes ? 1 : SIM_USE_WORD - at % SIM_USE_WORD;
-}
-
-static bool is_unordered(uint32_t entry)
-{
-    return !is_ordered(entry, USE_READS);
-}
-
-static bool is_unordered_and_plain(uint32_t entry)
-{
-    return !is_ordered(entry, USE_ATOMIC);
-}
-
-static bool is_unordered_early(uint32_t entry)
-{
-    return !is_ordered_early(entry, USE_READS);
-}
-
-static bool is_unordered_early_and_plain(uint32_t entry)
-{
-    return !is_ordered_early(entry, USE_ATOMIC);
-}
-
-// True if the use is by a thread that has not waited for the previous kernel, and has to.
-static bool needs_wait(const Uses *u, uint64_t first, uint64_t end, UseKind kind)
-{
-    bool (*const conflicts_with)(uint32_t) = kind & USE_ATOMIC ? is_unordered_early_and_plain : is_unordered_early;
-    return kind & USE_EARLY && u->late_written.lines &&
-           (sim_any_use(&u->late_written, first, end, conflicts_with) ||
-            (kind & USE_WRITES && sim_any_use(&u->late_read, first, end, conflicts_with)));
 }
 
 bool sim_use_conflicts(const Allocation *a, uint64_t address, size_t bytes, UseKind kind)
 {
     const Uses *u = uses_of(a);
     const uint64_t first = address - u->address, end = first + bytes;
-    bool (*const conflicts_with)(uint32_t) = kind & USE_ATOMIC ? is_unordered_and_plain : is_unordered;
-    return u->freed_by || !is_ordered(u->allocated_by, USE_READS) || sim_any_use(&u->written, first, end, conflicts_with) ||
-           (kind & USE_WRITES && sim_any_use(&u->read, first, end, conflicts_with)) || needs_wait(u, first, end, kind);
+    return u->freed_by || is_unordered(u->allocated_by, USE_READS) || conflicts_with_any(&u->all, first, end, kind, is_unordered) ||
+           (may_be_early(u, kind) && conflicts_with_any(&u->late, first, end, kind, is_unordered_early));
 }
 
 static void add_conflict(Conflict new)
@@ -190,10 +163,10 @@ void sim_note_conflict(const Allocation *a, uint64_t address, size_t bytes, UseK
     bool last_wrote = false;
     for (uint64_t at = first; at < first + bytes; at += same_uses_from(u, at)) {
         bool wrote;
-        uint32_t earlier = use_before(u, at, kind, &wrote);
-        const bool early = !earlier && kind & USE_EARLY && u->late_written.lines;
+        uint32_t earlier = use_before(&u->all, at, kind, is_unordered, &wrote);
+        const bool early = !earlier && may_be_early(u, kind);
         if (early)
-            earlier = late_use_before(u, at, kind, &wrote);
+            earlier = use_before(&u->late, at, kind, is_unordered_early, &wrote);
         if (!earlier || (earlier == last && wrote == last_wrote))
             continue;
         Conflict new = {.earlier = earlier, .before = wrote ? DID_WRITE : DID_READ, .writes = kind & USE_WRITES, .address = u->address + at,
@@ -204,7 +177,7 @@ void sim_note_conflict(const Allocation *a, uint64_t address, size_t bytes, UseK
         last = earlier;
         last_wrote = wrote;
     }
-    if (!last && !is_ordered(u->allocated_by, USE_READS))
+    if (!last && is_unordered(u->allocated_by, USE_READS))
         add_conflict((Conflict){.earlier = u->allocated_by, .before = DID_ALLOCATE, .address = address});
     if (u->freed_by)
         add_conflict((Conflict){.earlier = u->freed_by, .before = DID_FREE, .address = address});
@@ -224,7 +197,7 @@ void sim_note_use(const Allocation *a, uint64_t address, size_t bytes, UseKind k
     Uses *u = uses_of(a);
     const uint32_t op = sim_current_op(), entry = kind & USE_ATOMIC ? op | ATOMIC_BIT : op;
     const uint64_t first = address - u->address, end = first + bytes;
-    sim_set_uses(kind & USE_WRITES ? &u->written : &u->read, u->bytes, first, end, entry);
+    sim_set_uses(kind & USE_WRITES ? &u->all.written : &u->all.read, u->bytes, first, end, entry);
     if (u->required_protection)
         sim_protect_after_op(u, first, end, kind & USE_WRITES);
     sim_set_number(kind & USE_WRITES ? &u->writer : &u->reader, 0, op);
@@ -300,7 +273,7 @@ void sim_begin_op_uses(void)
     for (Allocation *a = record_all || record_late ? sim_allocation_above(0) : NULL; a; a = sim_allocation_above(a->address)) {
         sim_begin_uses(a);
         if (record_late && uses_of(a))
-            sim_allocate_late_tables(uses_of(a));
+            sim_allocate_tables(&uses_of(a)->late, a->bytes);
     }
     all_recorded |= record_all;
     all_late_recorded |= record_late;
@@ -406,27 +379,22 @@ static size_t pop_consecutive(const Access *access, uint32_t *mask)
     return end - first;
 }
 
-static bool is_of_others(uint32_t entry)
+// An EntryPredicate: another operation has made the use or, if `kind` is plain, the current one by an atomic access.
+static bool is_other_use(uint32_t entry, UseKind kind)
 {
-    return (entry & NUMBER_MASK) != sim_current_op();
-}
-
-static bool is_of_others_or_atomic(uint32_t entry)
-{
-    return entry != sim_current_op();
+    return (kind & USE_ATOMIC ? entry & NUMBER_MASK : entry) != sim_current_op();
 }
 
 // True if the current operation was the last to use each of these bytes in this way.
 static bool is_recorded(const Uses *u, uint64_t address, size_t bytes, UseKind kind)
 {
     const uint64_t first = address - u->address;
-    return !sim_any_use(kind & USE_WRITES ? &u->written : &u->read, first, first + bytes,
-                        kind & USE_ATOMIC ? is_of_others : is_of_others_or_atomic);
+    return !sim_any_use(kind & USE_WRITES ? &u->all.written : &u->all.read, first, first + bytes, kind, is_other_use);
 }
 
 void sim_prepare_use_fast_path(const Launch *launch, const Allocation *a, bool writes, FastPath *fast_path)
 {
-    fast_path->users = !uses_of(a) || !launch->records_host_shared_accesses ? NULL : writes ? uses_of(a)->written.lines : uses_of(a)->read.lines;
+    fast_path->users = !uses_of(a) || !launch->records_host_shared_accesses ? NULL : writes ? uses_of(a)->all.written.lines : uses_of(a)->all.read.lines;
     fast_path->user = sim_current_op();
 }
 
@@ -465,7 +433,7 @@ static bool is_used(const Warp *w, const Instr *i)
 static void sync_with_writer(Warp *w, const Instr *i, uint64_t address)
 {
     const Uses *u = uses_of(w->last_allocation);
-    const uint32_t entry = sim_last_use(&u->written, address - u->address);
+    const uint32_t entry = sim_last_use(&u->all.written, address - u->address);
     const uint32_t op = entry & NUMBER_MASK;
     const bool ordered = sim_op_ordered(op, sim_current_op()),
                early = sim_is_early_launch() && !sim_op_ordered_early(op) && sim_both_have_device_fences(op);
@@ -483,14 +451,13 @@ static void note_thread_conflict(Warp *w, const Instr *i, const Access *access, 
     char text[60];
     snprintf(text, sizeof text, "%zu-byte %s", access->bytes, access->kind == ACCESS_ATOMIC ? "atomic update" : kind & USE_WRITES ? "write" : "read");
     sim_wait_for_earlier_blocks(w->block); // not from a speculative run
-    const FindingLocation location =
-        sim_location_of(w->block->launch, w->block->number, (uint32_t)(w->number * LANES + lane), i, text, kind & USE_WRITES ? OTHER_ROLE : READS);
+    const FindingLocation location = sim_lane_location(w, lane, i, text, kind & USE_WRITES ? OTHER_ROLE : READS);
     sim_note_conflict(w->last_allocation, access->address[lane], bytes, kind, &location);
 }
 
 void sim_note_shared_use(Warp *w, const Instr *i, const Access *access, uint32_t mask)
 {
-    const bool writes = access->kind != ACCESS_READ && access->kind != ACCESS_ASYNC_READ;
+    const bool writes = writes_memory(access->kind);
     const bool atomically = access->kind == ACCESS_ATOMIC || i->semantics != WEAK;
     if (i->semantics >= RELEASE && i->scope >= DEVICE_SCOPE)
         sim_release_writes(w->block);

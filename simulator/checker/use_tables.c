@@ -42,13 +42,21 @@ static size_t words_of(size_t bytes)
     return (bytes + SIM_USE_WORD - 1) / SIM_USE_WORD;
 }
 
-void sim_allocate_table(UseTable *t, size_t bytes)
+static void allocate_table(UseTable *t, size_t bytes)
 {
+    if (t->lines)
+        return;
     t->lines = new_numbers(lines_of(bytes));
     t->parts = new_numbers(lines_of(bytes));
 }
 
-void sim_free_table(UseTable *t, size_t bytes)
+void sim_allocate_tables(UseTables *t, size_t bytes)
+{
+    allocate_table(&t->read, bytes);
+    allocate_table(&t->written, bytes);
+}
+
+static void free_table(UseTable *t, size_t bytes)
 {
     if (!t->lines)
         return;
@@ -58,6 +66,12 @@ void sim_free_table(UseTable *t, size_t bytes)
         free_numbers(t->words, words_of(bytes));
     if (t->bytes)
         free_numbers(t->bytes, bytes);
+}
+
+void sim_free_tables(UseTables *t, size_t bytes)
+{
+    free_table(&t->read, bytes);
+    free_table(&t->written, bytes);
 }
 
 void sim_set_number(atomic_uint *numbers, uint64_t at, uint32_t entry)
@@ -91,19 +105,11 @@ void sim_set_uses(UseTable *t, size_t bytes, uint64_t first, uint64_t end, uint3
     }
 }
 
-void sim_allocate_late_tables(Uses *u)
-{
-    if (u->late_written.lines)
-        return;
-    sim_allocate_table(&u->late_read, u->bytes);
-    sim_allocate_table(&u->late_written, u->bytes);
-}
-
 void sim_note_late_use(const Allocation *a, uint64_t address, size_t bytes, UseKind kind)
 {
     Uses *u = uses_of(a);
     const uint32_t op = sim_current_op(), entry = kind & USE_ATOMIC ? op | ~NUMBER_MASK : op;
     const uint64_t first = address - u->address;
-    if (u->late_written.lines)
-        sim_set_uses(kind & USE_WRITES ? &u->late_written : &u->late_read, u->bytes, first, first + bytes, entry);
+    if (u->late.written.lines)
+        sim_set_uses(kind & USE_WRITES ? &u->late.written : &u->late.read, u->bytes, first, first + bytes, entry);
 }

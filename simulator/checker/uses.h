@@ -36,13 +36,17 @@ typedef struct UseTable {
     _Atomic(atomic_uint *) bytes; // indexed by byte: its last use, in a word used in part; NULL: none yet
 } UseTable;
 
+typedef struct UseTables {
+    UseTable read, written;
+} UseTables;
+
 typedef enum HostProtection { HOST_READ_WRITE, HOST_READ_ONLY, HOST_NO_ACCESS } HostProtection; // the host's access to a page
 
 typedef struct Uses { // uses of an allocation; guarded by the lock of lock.c, except for the atomic fields
     uint64_t address;
     size_t bytes;
-    UseTable read, written;
-    UseTable late_read, late_written; // uses for which dependents must wait (sim_note_late_use); without tables if none are expected
+    UseTables all;
+    UseTables late; // uses for which dependents must wait (sim_note_late_use); without tables if none are expected
     atomic_uint reader, writer;     // the last operations that read or wrote any of its bytes
     uint32_t allocated_by;          // the operation that allocated it in stream order, or 0
     uint32_t freed_by;              // the node of a graph that freed it, until a node allocates it again; or 0
@@ -80,17 +84,19 @@ static inline uint32_t sim_last_use(const UseTable *t, uint64_t at)
     return sim_later_entry(whole, part);
 }
 
+typedef bool EntryPredicate(uint32_t entry, UseKind kind);
+
 // sim_any_use for a part of one line whose words or bytes were used later than the whole line.
-static inline bool sim_any_use_in_line(const UseTable *t, uint64_t at, uint64_t end, bool (*matches)(uint32_t entry))
+static inline bool sim_any_use_in_line(const UseTable *t, uint64_t at, uint64_t end, UseKind kind, EntryPredicate *matches)
 {
     for (; at < end; at += t->bytes ? 1 : SIM_USE_WORD - at % SIM_USE_WORD)
-        if (matches(sim_last_use(t, at)))
+        if (matches(sim_last_use(t, at), kind))
             return true;
     return false;
 }
 
 // True if `matches` is true for the last use of any of these bytes. Inline, because `matches` then is.
-static inline bool sim_any_use(const UseTable *t, uint64_t first, uint64_t end, bool (*matches)(uint32_t entry))
+static inline bool sim_any_use(const UseTable *t, uint64_t first, uint64_t end, UseKind kind, EntryPredicate *matches)
 {
     uint32_t last_mismatch = UINT32_MAX; // the last entry that did not match; neighbouring lines mostly have the same entry
     for (uint64_t at = first, next; at < end; at = next) {
@@ -98,10 +104,10 @@ static inline bool sim_any_use(const UseTable *t, uint64_t first, uint64_t end, 
         const uint32_t entry = sim_number_at(t->lines, line);
         next = line_end < end ? line_end : end;
         if (sim_later_entry(entry, sim_number_at(t->parts, line)) != entry) {
-            if (sim_any_use_in_line(t, at, next, matches))
+            if (sim_any_use_in_line(t, at, next, kind, matches))
                 return true;
         } else if (entry != last_mismatch) {
-            if (matches(entry))
+            if (matches(entry, kind))
                 return true;
             last_mismatch = entry;
         }
@@ -111,13 +117,12 @@ static inline bool sim_any_use(const UseTable *t, uint64_t first, uint64_t end, 
 
 // ---- use_tables.c
 
-void sim_allocate_table(UseTable *t, size_t bytes);
-void sim_free_table(UseTable *t, size_t bytes);
+void sim_allocate_tables(UseTables *t, size_t bytes); // unless it has them
+void sim_free_tables(UseTables *t, size_t bytes);
 // Stores an entry, but does not replace a plain use by the same operation, which conflicts with more operations than an atomic use.
 void sim_set_number(atomic_uint *numbers, uint64_t at, uint32_t entry);
 // Stores an entry for bytes [first, end) of an allocation of this size. The threads of a kernel may call this concurrently.
 void sim_set_uses(UseTable *t, size_t bytes, uint64_t first, uint64_t end, uint32_t entry);
-void sim_allocate_late_tables(Uses *u); // unless it has them
 // Records that dependents of the current operation, a kernel, must wait before they access the bytes in a conflicting way.
 void sim_note_late_use(const Allocation *a, uint64_t address, size_t bytes, UseKind kind);
 
