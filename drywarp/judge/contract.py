@@ -8,9 +8,11 @@
 
 from __future__ import annotations
 
+import ast
 import dataclasses
 import itertools
 import math
+import operator
 import re
 import secrets
 import struct
@@ -226,13 +228,30 @@ def arithmetic(key: str, text: str, names: Sequence[str]) -> str:
     return text
 
 
-def numbers_of(text: str, names: dict[str, int]) -> tuple:
+def quotient(a: int, b: int) -> int:
+    """As in C, which rounds towards 0."""
+    return abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
+
+
+OPERATORS: dict[type, Callable[[int, int], int]] = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: quotient,
+                                                    ast.Mod: lambda a, b: a - quotient(a, b) * b}
+
+
+def value_of(node: ast.expr, names: dict[str, int]) -> int:
+    """The value of a parsed expression; raises KeyError or ValueError if it is no arithmetic of whole numbers. names: the sizes' values."""
+    if isinstance(node, ast.BinOp):
+        return OPERATORS[type(node.op)](value_of(node.left, names), value_of(node.right, names))
+    if isinstance(node, ast.UnaryOp):
+        return OPERATORS[{ast.UAdd: ast.Add, ast.USub: ast.Sub}[type(node.op)]](0, value_of(node.operand, names))
+    return names[node.id] if isinstance(node, ast.Name) else int(ast.literal_eval(node))
+
+
+def numbers_of(text: str, names: dict[str, int]) -> tuple[int, ...]:
     """The values of text that arithmetic() accepted, computed as in C: a tuple, empty if it cannot be evaluated. names: the sizes' values."""
-    if re.search(r"//|/\*|\*\*|[\w)]\s*\(", text):  # the last is a call
-        return ()
     try:
-        return eval(f"({text.replace('/', '//')},)", {"__builtins__": {}}, names)
-    except (SyntaxError, TypeError, ZeroDivisionError, RecursionError, MemoryError):
+        parsed = ast.parse(f"({text},)", mode="eval").body
+        return tuple(value_of(node, names) for node in parsed.elts) if isinstance(parsed, ast.Tuple) else ()
+    except (SyntaxError, KeyError, ValueError, TypeError, ZeroDivisionError, RecursionError, MemoryError):
         return ()
 
 

@@ -281,6 +281,13 @@ def test_elements_keep_their_values(elements, bits):
     assert case.wrong([[16, 8]]).startswith("out[1] is ")
 
 
+def test_a_launch_is_computed_as_in_c(tmp_path):
+    """Broken: a correct program "launches another grid", because the judge rounds a negative quotient down, and the compiled contract towards 0."""
+    shape = read(tmp_path, re.sub("grid .*", "grid = 2 + (n - 100) / 64, 64 + (n - 100) % 64", TEXT))
+    assert shape.value("grid", 70) == (2, 64 - 30) and shape.value("grid", 170) == (3, 64 + 6)
+    assert contract.numbers_of("+1 - -(7 / -2) * n, n", {"n": 5}) == (-14, 5)
+
+
 @pytest.mark.parametrize("line, reported", [("computes = summ", "computes = summ"), ("grid = n;3", "';'"), ("grid = system(1)", "'system'"), ("call = add(in, x)", "'x'"),
                                         ("call = add", "call = add"), ("sizes = 0", "'0'"), ("sizes = 9999999", "9,999,999"), ("elements = half", "half"),
                                         ("blocks = 3", "blocks = 3"), ("at most = 3 apples", "3 apples"), ("zeroed = in", "zeroed = in"), ("block = ", "block"), ("", "no line"),
