@@ -11,6 +11,7 @@ from typing import Any, Callable
 
 from drywarp import mine
 from drywarp.judge import compiling, sandbox, scratch, shapes, similar
+from drywarp.judge.processes import PATIENCE
 from drywarp.judge.session import CHECKER_ENDS_WITH, DEVICE_MEMORY, GONE, NOT_SUPPORTED, PROGRAM_MEMORY, UNSUPPORTED, Session, why_not_judged
 from drywarp.judge.verdicts import Answer, add_findings
 from drywarp.judge.words import NOT_TRIED
@@ -75,7 +76,7 @@ def how_it_ended(session: Session, answer: Answer, note: str) -> str:
     """Why a program has ended, in a few words. note: its first error before that."""
     program, device = session.end()
     if sandbox.TIME_OVER in (program, device):
-        answer.over = answer.over or f"stopped after {session.limit} seconds"
+        answer.over = answer.over or too_long(session.limit)
         return answer.over
     if program == sandbox.MEMORY_OVER:
         answer.over = answer.over or f"the program needed more than {PROGRAM_MEMORY} of host memory"
@@ -103,19 +104,19 @@ def manner(status: int) -> str:
 
 def run(program: Path, options: argparse.Namespace, answer: Answer) -> None:
     """Runs all sizes, each in its orders. If the program ends at one, a new process continues with the next, until the time is up."""
-    end = time.monotonic() + options.seconds
+    end, used = time.monotonic() + PATIENCE * options.seconds, 0.0  # used: seconds of processor time, of the sessions that have ended
     settings = {"SIM_ATOMIC_LOADS": 1} if answer.shape.limits else {}
     answer.sizes = dict.fromkeys(answer.shape.sizes, NOT_TRIED)
     session, groups, apart = None, answer.shape.groups(), answer.shape.groups_apart()
     others: dict = {}  # by size: the first error in another order
     failed = set()  # the orders in which a run was wrong: more of them would only take time
     for number, (size, (words, order)) in enumerate(groups + apart):
-        if session and number == len(groups):
-            finish(session, answer)
+        if session and (session.ended or number == len(groups)):
+            used += finish(session, answer)
             session = None
-        left = math.ceil(end - time.monotonic())
+        left = math.ceil(min(options.seconds - used, (end - time.monotonic()) / PATIENCE))
         if left <= 0:  # a run that was not made is no pass
-            answer.over = answer.over or f"stopped after {options.seconds} seconds"
+            answer.over = answer.over or too_long(options.seconds)
             others[size] = others.get(size) or answer.over
         elif not answer.unjudged and order not in failed:
             session = session or Session(program, options, left, **settings if number < len(groups) else shapes.LANES_APART)
@@ -126,9 +127,6 @@ def run(program: Path, options: argparse.Namespace, answer: Answer) -> None:
                 failed |= {order} if wrong else set()
             else:
                 answer.sizes[size] = one_size(session, size, answer)
-        if session and session.ended:
-            finish(session, answer)
-            session = None
     if session:
         finish(session, answer)
     answer.sizes |= {size: wrong for size, wrong in others.items() if wrong and answer.sizes[size] in ("", NOT_TRIED)}
@@ -143,17 +141,22 @@ def in_other_order(session: Session, size: Any, words: str, answer: Answer) -> s
     return answer.over if other.over else wrong and f"{wrong}, {words}"
 
 
-def finish(session: Session, answer: Answer) -> None:
-    """Ends a session and adds its findings to the answer."""
+def finish(session: Session, answer: Answer) -> float:
+    """Ends a session and adds its findings to the answer; returns the seconds of processor time that it used."""
     program, device = session.end()
     found = session.findings()
     add_findings(found, answer)
     if sandbox.TIME_OVER in (program, device):
-        answer.over = answer.over or f"stopped after {session.limit} seconds"
+        answer.over = answer.over or too_long(session.limit)
     answer.unjudged = answer.unjudged or why_not_judged(device, session.folder / "device.txt")
     is_incomplete = device not in (0, UNSUPPORTED, CHECKER_ENDS_WITH, sandbox.TIME_OVER)
     if is_incomplete or device == CHECKER_ENDS_WITH and not found:
         answer.findings[("", "")] = [f"the simulator {manner(device)}, and the list of the checker's findings is missing or incomplete"]
+    return session.used
+
+
+def too_long(seconds: int) -> str:
+    return f"stopped after {seconds} seconds of processor time, or {PATIENCE * seconds} in all"
 
 
 def whole_program(path: Path, folder: Path, options: argparse.Namespace, answer: Answer) -> None:

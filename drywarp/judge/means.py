@@ -245,5 +245,6 @@ def limit(options: argparse.Namespace) -> None:
         bounds[resource.RLIMIT_NPROC] = options.threads + MAX_OWN_PROCESSES
     for which, bound in bounds.items():
         most = resource.getrlimit(which)[1]
-        bound = bound if most == resource.RLIM_INFINITY else min(bound, most)
-        resource.setrlimit(which, (bound, bound))
+        hard = bound + (which == resource.RLIMIT_CPU)  # a second later, SIGKILL would end it, which does not say why
+        hard = hard if most == resource.RLIM_INFINITY else min(hard, most)
+        resource.setrlimit(which, (min(bound, hard), hard))

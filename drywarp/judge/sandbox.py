@@ -113,18 +113,21 @@ def taken(folders: Iterable[str]) -> int:
 
 
 def watch(child: int, options: argparse.Namespace) -> int:
-    """Waits for the end of the child, of its time or of its space; returns its status, or which of them it was."""
-    end = time.monotonic() + options.seconds
+    """Waits for the end of the child, or ends it with its time or space; returns its status, or which of them it was."""
+    over, end = TIME_OVER, time.monotonic() + (options.wall_seconds or options.seconds)
     look = 0.0
     while (now := time.monotonic()) < end:
         done, word = os.waitpid(child, os.WNOHANG)
         if done:
-            return status_of(word)
+            status = status_of(word)
+            return TIME_OVER if status == 128 + signal.SIGXCPU else status
         if now >= look and taken(options.write) > options.space:
-            return SPACE_OVER
+            over = SPACE_OVER
+            break
         look = now + LOOKS if now >= look else look
         time.sleep(0.005)
-    return TIME_OVER
+    os.kill(child, signal.SIGKILL)
+    return over
 
 
 def watched(options: argparse.Namespace) -> int:
@@ -136,8 +139,6 @@ def watched(options: argparse.Namespace) -> int:
         give_away(options.write)
     child = forked(lambda: enclosed(options, group))
     status = watch(child, options)
-    if status in (TIME_OVER, SPACE_OVER):
-        os.kill(child, signal.SIGKILL)
     end_group()
     return ended(group, status) if group else status
 
@@ -221,7 +222,8 @@ def parsed(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--run", action="append", default=[], type=os.path.abspath, metavar="PATH", help="may be read and run")
     parser.add_argument("--system", action="store_true", help="the system's files may be read and run")
     parser.add_argument("--write", action="append", default=[], type=os.path.abspath, metavar="DIR", help="may be read and written; the first is the working directory")
-    parser.add_argument("--seconds", type=positive, default=60)
+    parser.add_argument("--seconds", type=positive, default=60, help="time limit; for each process, of processor time per thread")
+    parser.add_argument("--wall-seconds", type=positive, help="time limit of the command, if it may take longer because it waits, or because the machine is busy; default: that of --seconds")
     parser.add_argument("--memory", type=amount, default=amount("2G"), help="memory limit of each process")
     parser.add_argument("--file-bytes", type=amount, default=amount("256M"), help="the largest file that it can write")
     parser.add_argument("--space", type=amount, default=amount("1G"), help="size limit of all files in the writable folders")

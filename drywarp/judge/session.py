@@ -12,7 +12,7 @@ from typing import Any
 
 from drywarp.judge import scratch, shapes
 from drywarp.judge.means import LIBRARIES, device_python
-from drywarp.judge.processes import end_device, in_sandbox, started
+from drywarp.judge.processes import end_device, ended, for_seconds, in_sandbox, started
 from drywarp.judge.words import without_folders
 
 ROOT = shapes.ROOT
@@ -68,13 +68,15 @@ class Session:
 
     def __init__(self, program: Path, options: argparse.Namespace, seconds: int, **settings: int) -> None:
         self.folder = scratch.made(program.parent.parent.parent)
-        self.shape, self.limit, self.ended = options.shape, options.seconds, False
+        self.shape, self.limit, self.ended, self.threads = options.shape, options.seconds, False, options.threads or os.cpu_count() or 1
+        self.statuses: tuple[int, int] | None = None  # of program and device, from end()
+        self.used = 0.0  # seconds of processor time, of each thread; known after end()
         self.order = shapes.FIRST_ORDER[1]  # of the next runs
         self.reported = 0  # lines of the simulator that were returned by fault()
         self.rows = 0  # rows of counters.csv from earlier runs
         to_device, from_program = os.pipe()
         to_program, from_device = os.pipe()
-        limits = ["--alone", "--seconds", str(seconds)]
+        limits = ["--alone", *for_seconds(seconds)]
         with open(self.folder / "program.txt", "wb") as said:
             self.program = started(program_command(program, limits), stdin=to_program, stdout=from_program, stderr=said)
         with open(self.folder / "device.txt", "wb") as said:
@@ -111,8 +113,10 @@ class Session:
 
     def end(self) -> tuple[int, int]:
         """Waits for both; returns their exit statuses."""
-        device = end_device(self.device)
-        return self.program.wait(), device
+        if self.statuses is None:
+            (device, by_device), (program, by_program) = end_device(self.device), ended(self.program)
+            self.statuses, self.used = (program, device), max(by_device / self.threads, by_program)
+        return self.statuses
 
     def findings(self) -> list[dict[str, Any]]:
         """The checker's findings."""

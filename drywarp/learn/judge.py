@@ -117,7 +117,7 @@ class Session:
         python, prefix = device_python()
         settings = {"SIM_COUNTERS": device / "counters.csv", "SIM_FINDINGS": device / "findings.json", "SIM_THREADS": tools.threads,
                     "SIM_MAX_INSTRUCTIONS": MAX_INSTRUCTIONS} | orders | ({"SIM_RECORD": device / "recording"} if records else {})
-        allowed = ["--system", "--alone", "--seconds", str(seconds), "--run", python, "--read", prefix, "--read", str(ROOT / "drywarp"),
+        allowed = ["--system", "--alone", *processes.for_seconds(seconds), "--run", python, "--read", prefix, "--read", str(ROOT / "drywarp"),
                    "--read", str(tools.library), "--read", str(ptx.parent), "--write", str(device), "--memory", DEVICE_MEMORY, "--reserves",
                    "--threads", str(tools.threads), "--file-bytes", DEVICE_FILE, *(f"--set={name}={value}" for name, value in settings.items())]
         program = [python, "-I", "-S", str(ROOT / "drywarp/learn/device.py"), str(tools.library), str(ptx), str(device / "printed.txt")]
@@ -148,7 +148,7 @@ class Session:
 
     def end(self) -> str:
         """Waits for the device; returns why it was stopped, or ""."""
-        status = processes.end_device(self.device)
+        status, _ = processes.end_device(self.device)
         if status == sandbox.TIME_OVER:
             return f"stopped: it takes longer than {SECONDS} seconds"
         self.unjudged = why_not_judged(status, self.folder / "said.txt")

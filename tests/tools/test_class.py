@@ -314,7 +314,7 @@ def test_a_copied_step_is_reported():
 
 def test_what_the_simulator_does_not_support_is_not_judged(tmp_path):
     """Broken: a program is called wrong, and gets no points, because the simulator lacks what it uses."""
-    session = types.SimpleNamespace(end=lambda: (1, judging.UNSUPPORTED), findings=lambda: [], folder=tmp_path, limit=9)
+    session = types.SimpleNamespace(end=lambda: (1, judging.UNSUPPORTED), findings=lambda: [], folder=tmp_path, limit=9, used=0.0)
     (tmp_path / "device.txt").write_text("other\nsimulator: no such instruction\n")
     answer = verdicts.Answer("a.cu", built=True, sizes={1: "the program ended"})
     judging.finish(session, answer)

@@ -155,19 +155,30 @@ def test_a_reduction_ends(tmp_path):
     assert answer.sizes == {33: "", 200: "no result: 64 passes leave 136 sums"}, said
 
 
-def test_what_was_not_run_is_no_pass(monkeypatch):
-    """Broken: a program that uses up the time before the runs in other orders passes without them."""
+@pytest.mark.parametrize("of_a_clock", [True, False], ids=["time", "processor time"])
+def test_what_was_not_run_is_no_pass(monkeypatch, of_a_clock):
+    """Broken: a program that uses up the time before the runs in other orders passes without them, or one that ends in each run gets the time anew."""
     now = itertools.count()
-    running = types.SimpleNamespace(ended=False)
+    running = types.SimpleNamespace(ended=not of_a_clock)
+    monkeypatch.setattr(judging, "PATIENCE", 1 if of_a_clock else 99)
     monkeypatch.setattr(judging, "time", types.SimpleNamespace(monotonic=lambda: next(now)))
     monkeypatch.setattr(judging, "Session", lambda *_, **__: running)
-    monkeypatch.setattr(judging, "finish", lambda *_: None)
+    monkeypatch.setattr(judging, "finish", lambda *_: 1.25)
     monkeypatch.setattr(judging, "one_size", lambda *_: "")
     few = dataclasses.replace(shapes.REDUCE, sizes=(1, 2), orders_at=((1,), (2,), (2,)))
     for seconds, verdict in ((4, "over the limits"), (6, "over the limits"), (9, "passed")):
         answer = verdicts.Answer("own.cu", few, built=True)
         judging.run(None, types.SimpleNamespace(seconds=seconds), answer)
         assert answer.verdict == verdict
+
+
+def test_waiting_is_not_charged(tmp_path):
+    """Broken: a correct program is over the time limit because it waits, as for a processor of a busy machine."""
+    text = "#include <unistd.h>\n" + SUM.replace("ADDS", "sleep(1);\n    sum<<<1, 1>>>(in, out, n);")
+    few = dataclasses.replace(shapes.REDUCE, sizes=(33,), orders_at=(), counted_at=33)
+    (tmp_path / "own.cu").write_text(text)
+    answer = judging.checked(tmp_path / "own.cu", options(few, seconds=2), judging.whole_program)
+    assert answer.verdict == "passed" and answer.seconds > 3, "\n".join(words.lines_about(answer, "own.cu"))
 
 
 # ---- Goals
