@@ -131,7 +131,7 @@ def profile_steps(options):
 
 def kernels(source):
     """The names of the kernels of a lesson."""
-    return re.findall(r"__global__ void (?:__launch_bounds__\(.*?\) )?(\w+)\(", source.read_text(encoding="utf-8").partition(labs.MARK)[0])
+    return re.findall(r"__global__ void (?:__launch_bounds__\(.*?\)\s+)?(\w+)\(", source.read_text(encoding="utf-8").partition(labs.MARK)[0])
 
 
 def lab_on_gpu(source, size):
