@@ -984,16 +984,17 @@ def lab_cell(text):
     return f"{value:,.0f}" if abs(value) >= 1000 or value == int(value) else f"{value:.4g}"
 
 
-def lab(step, *words):
-    """Columns of a lab's CSV: the previous step and the step on a step's page, all steps on the lab's page.
+def lab_rows(step, words):
+    """The rows of a lab's CSV that the words of a marker choose, the names of the columns among the words, and the chosen values by column.
 
-    A word like x.csv selects another file of plots/h200/labs with all its rows; column=value,value selects rows, in this order."""
+    A word like x.csv selects another file of plots/h200/labs with all its rows; column=value,value selects rows, in this order. Without a file, the rows are
+    those of the step and the step before; on the lab's page those of all steps."""
     if not lab_of(step) and not words[0].endswith(".csv"):
         raise Unfillable("this page belongs to no lab")
     name = words[0] if words[0].endswith(".csv") else f"{lab_of(step)}.csv"
     rows = [row for row in read(f"labs/{name}") if row.get("status", "PASS") == "PASS"]
     columns = [word for word in words if "=" not in word and word != name]
-    chosen = dict(word.split("=") for word in words if "=" in word)
+    chosen = {column: values.split(",") for column, values in (word.split("=") for word in words if "=" in word)}
     missing = [column for column in [*columns, *chosen] if rows and column not in rows[0]]
     if missing:
         raise Unfillable(f"labs/{name} has no column {missing[0]}; it has {', '.join(rows[0])}")
@@ -1002,12 +1003,28 @@ def lab(step, *words):
         if step in folders:
             folders = folders[max(0, folders.index(step) - 1):folders.index(step) + 1]
         rows = [row for row in rows if row["step"] in [Path(folder).name for folder in folders]]
+    return [row for row in rows if all(row[column] in values for column, values in chosen.items())], columns, chosen
+
+
+def lab(step, *words):
+    """Columns of a lab's CSV, a line for each of its rows."""
+    rows, columns, chosen = lab_rows(step, words)
     first = next(iter(rows[0])) if rows else "step"
-    rows = [row for row in rows if all(row[column] in values.split(",") for column, values in chosen.items())]
     groups = list(dict.fromkeys(row[first] for row in rows))
-    rows.sort(key=lambda row: (groups.index(row[first]), *(values.split(",").index(row[column]) for column, values in chosen.items())))
+    rows.sort(key=lambda row: (groups.index(row[first]), *(values.index(row[column]) for column, values in chosen.items())))
     return table([first, *(HEADINGS.get(column, column.replace("_", " ")) for column in columns)],
                  [[row[first], *(lab_cell(row[column]) for column in columns)] for row in rows])
+
+
+def labover(step, *words):
+    """One column of a lab's CSV over the values of another: words as of lab(), first the column that is shown, then columns that also name a line, and
+    first among the choices the one whose values are the table's columns."""
+    rows, (shown, *names), chosen = lab_rows(step, words)
+    over, values = next(iter(chosen.items()))
+    names = [next(iter(rows[0])) if rows else "step", *names]
+    lines = list(dict.fromkeys(tuple(row[name] for name in names) for row in rows))
+    cells = {(*(row[name] for name in names), row[over]): row[shown] for row in rows}
+    return table([*names, *map(power if over == "elements" else lab_cell, values)], [[*line, *(lab_cell(cells[*line, value]) if (*line, value) in cells else "–" for value in values)] for line in lines], words=len(names))
 
 
 def labgains(step, *words):
@@ -1178,7 +1195,7 @@ def said(step, number):
     return "\n".join(["```", shown, findings.how_many(others), "```"])
 
 
-KINDS = {function.__name__: function for function in (dependent, launches, pdl, backtoback, ladder, gains, report, code, lab, labgains, labsteps, sortratios, rowratios, numbers, parts, starts, blockdurations, loaded, busy, little, limits, lowerbounds, net, restarts, sizes, finish, ends,
+KINDS = {function.__name__: function for function in (dependent, launches, pdl, backtoback, ladder, gains, report, code, lab, labover, labgains, labsteps, sortratios, rowratios, numbers, parts, starts, blockdurations, loaded, busy, little, limits, lowerbounds, net, restarts, sizes, finish, ends,
                                                       against, cubs, peers, begins, methods, compiled, simulator, settings, coverage, calls, mutants, sanitized, labelled, labelledgpu, alarms, finding, said, suites, disputed, courses, coursesleft, students, attacks, figures, gpus, hardware, scannumbers, scanladder, scangains, scanover)} | {"try": outcome, "found": mistakes_found}
 
 

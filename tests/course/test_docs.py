@@ -280,3 +280,12 @@ def test_gains_of_a_lab_are_shown_for_both_gpus(tmp_path, monkeypatch):
     assert shown[0] == "| gain over step 00 | 128 | 512 |" and shown[2:] == ["| H200 | 2.00× | not measured yet |", "| H100 | 1.50× | not measured yet |"]
     with pytest.raises(tables.Unfillable):
         tables.labgains("labs/rows/step00_passes", "columns=128")
+
+
+def test_a_labs_column_is_shown_over_another(tmp_path, monkeypatch):
+    """Broken: a table shows a value in another program's line or in another column, or drops a program."""
+    monkeypatch.setattr(tables, "MEASURED", tmp_path)
+    (tmp_path / "labs").mkdir()
+    (tmp_path / "labs/peers.csv").write_text("name,operation,element,columns,gb_per_s\na,sum,float,1024,4000\na,max,float,1024,12\na,max,bf16,1024,7\nb,max,float,512,13\nb,max,float,64,1\n")
+    shown = tables.labover("docs", "peers.csv", "gb_per_s", "operation", "columns=1024,512", "element=float").splitlines()
+    assert shown == ["| name | operation | 1,024 | 512 |", "| --- | --- | ---: | ---: |", "| a | sum | 4,000 | – |", "| a | max | 12 | – |", "| b | max | – | 13 |"]
