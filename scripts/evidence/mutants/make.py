@@ -20,7 +20,7 @@ Mutant = namedtuple("Mutant", "step name operator line before after text")
 FEW_BLOCKS = '(getenv("BLOCKS") ? atoi(getenv("BLOCKS")) : 3)'
 SMALL_GPU = [("return sm_count * blocks_per_sm;", f"return {FEW_BLOCKS};"), ("return sm_count * per_sm;", f"return {FEW_BLOCKS};"),
              ("(unsigned)(sm_count * blocks_per_sm)", f"(unsigned){FEW_BLOCKS}"),
-             ("512, 2048, 64}", "512, 2048, 4}"), ("n > 1024 * BLOCK_SIZE", "n > 32 * BLOCK_SIZE")]
+             ("512, 2048, 64}", "512, 2048, 4}"), ("1024, 4096, 64}", f"1024, 4096, {FEW_BLOCKS}}}"), ("n > 1024 * BLOCK_SIZE", "n > 32 * BLOCK_SIZE")]
 # What the harness does only so that times are good.
 UNTIMED = [("ENOUGH_MS = 1000", "ENOUGH_MS = 0"), ("2 * (size_t)device.l2CacheSize", "sizeof(float4)"), ("2 * device.multiProcessorCount", "2"),
            ("clock_khz / 10", "1")]
