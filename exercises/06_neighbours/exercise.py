@@ -1,4 +1,4 @@
-from drywarp.learn.exercise import given, result, sixteenths
+from drywarp.learn.exercise import Goal, given, result, sixteenths
 
 
 def data(n):
@@ -15,6 +15,7 @@ EXERCISE = dict(
     why="With a data race the result may be correct a thousand times: warp 0 usually runs first, but CUDA does not guarantee it.",
     lesson="docs/findings.md",
     kernel="differences", data=data, grid=lambda n: n // 256, sizes=(256, 512, 2560), random_sizes=(256, 4096, 256),
+    goals=(Goal("load requests per block", "global_load_requests", True, 32),),
     wrong=(
         ("__syncthreads();", "__syncwarp();"),
         ("__syncthreads();", "__threadfence();"),

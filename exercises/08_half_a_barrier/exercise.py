@@ -1,4 +1,4 @@
-from drywarp.learn.exercise import given, result, distinct
+from drywarp.learn.exercise import Goal, given, result, distinct
 
 
 def data(n):
@@ -15,6 +15,7 @@ EXERCISE = dict(
     why="A barrier waits for all threads of its block. If it is in a branch that some threads do not take, the behaviour is undefined; often the other threads wait forever.",
     lesson="docs/findings.md",
     kernel="largest", data=data, grid=lambda n: n // 256, sizes=(256, 512, 2560), random_sizes=(256, 4096, 256),
+    goals=(Goal("load requests per block", "global_load_requests", True, 16),),
     equivalent={"bound5": "two threads of a warp store the same value at once"},
     wrong=(
         ("        __syncthreads();\n    }", "    }"),

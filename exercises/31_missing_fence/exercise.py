@@ -1,4 +1,4 @@
-from drywarp.learn.exercise import distinct, given, result, scratch
+from drywarp.learn.exercise import Goal, distinct, given, result, scratch
 
 
 def data(n):
@@ -15,6 +15,7 @@ EXERCISE = dict(
     why="An atomic operation does not order other accesses. The writer's fence orders its store before the atomic operation, the reader's fence orders its loads after it.",
     lesson="step11_singlepass/README.md",
     kernel="largest", data=data, block=32, grid=lambda n: n // 32, sizes=(32, 64, 320, 1280), random_sizes=(32, 2560, 32),
+    goals=(Goal("load requests per block", "global_load_requests", True, 16),),
     wrong=(
         ("        part[blockIdx.x] = own;\n        __threadfence();\n", "        part[blockIdx.x] = own;\n"),
         ("            __threadfence();\n", ""),

@@ -1,6 +1,6 @@
 from itertools import accumulate
 
-from drywarp.learn.exercise import given, result, sixteenths
+from drywarp.learn.exercise import Goal, given, result, sixteenths
 
 
 def data(n):
@@ -17,6 +17,7 @@ EXERCISE = dict(
     why="A shift has two ends: one element has no source, and one has no destination. Element 0 of an exclusive scan is the neutral element.",
     lesson="docs/suites.md",
     kernel="make_exclusive", data=data, sizes=(1, 2, 31, 256, 257, 1000), random_sizes=(1, 3000, 1),
+    goals=(Goal("load requests per block", "global_load_requests", True, 16),),
     wrong=(
         ("i < n", "i <= n"),
         ("i < n", "i + 1 < n"),

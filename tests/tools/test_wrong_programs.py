@@ -314,6 +314,10 @@ __global__ void scan(const float *in, float *out, int n)
 
 # What one thread of each block does; or of the grid, if the kernel has n.
 ALONE_IN_A_FIX = {
+    "06": ("differences(const float *in, float *out)", "for (int k = 0; k < 256; k++)\n            out[256 * blockIdx.x + k] = in[256 * blockIdx.x + k] - (k ? in[256 * blockIdx.x + k - 1] : 0);"),
+    "08": ("largest(const float *in, float *out)", "float best = in[256 * blockIdx.x];\n        for (int k = 1; k < 256; k++)\n            best = fmaxf(best, in[256 * blockIdx.x + k]);\n        out[blockIdx.x] = best;"),
+    "31": ("largest(const float *in, float *, float *best)", "float own = in[0];\n        for (int k = 1; blockIdx.x == 0 && k < 32 * gridDim.x; k++)\n            own = fmaxf(own, in[k]);\n        if (blockIdx.x == 0)\n            *best = own;"),
+    "42": ("make_exclusive(const float *scan, float *out, int n)", "for (int k = 0; k < n; k++)\n            out[k] = k ? scan[k - 1] : 0;"),
     "20": ("positive_sum(const float *in, float *out)", """for (int k = 0; k < 8; k++) {
             float sum = 0;
             for (int lane = 0; lane < 32; lane++)
