@@ -79,7 +79,8 @@ bool sim_lanes_store_same(const AccessCheck *check, int lane, int other)
     return true;
 }
 
-bool sim_stores_present_value(const AccessCheck *check, int lane)
+// True if a lane stores the value that is already there. The line is locked.
+static bool stores_present_value(const AccessCheck *check, int lane)
 {
     const Instr *i = check->i;
     bool same = i->kind == STORE;
@@ -126,7 +127,7 @@ static bool is_benign(const AccessCheck *check, ShadowCell *c, int k, const Acce
     const Program *kernel = check->w->block->launch->kernel->program;
     if (i->kind != STORE || j->kind != STORE || i->semantics != VOLATILE || j->semantics != VOLATILE)
         return false;
-    if (sim_stores_present_value(check, lane) || (i == j && stores_constant(kernel, j)))
+    if (stores_present_value(check, lane) || (i == j && stores_constant(kernel, j)))
         return true;
     return !sim_is_float((Type)j->type) && may_feed_branch(kernel, j) && !has_read_word(check, c, -1, current, true) &&
            (has_read_word(check, c, k, current, false) || !sim_lacks_fence(check->w, lane, earlier));
@@ -166,14 +167,14 @@ static bool has_observed(const AccessCheck *check, ShadowCell *c, int k, const A
     return both_write && c->count == MAX_CELL_RECORDS;
 }
 
-// True if one lane of the access races with record k of the cell.
-static bool races(const AccessCheck *check, ShadowCell *c, int k, AccessRecord current, int lane)
+// True if an access by one lane races with record k of the cell.
+static bool races(const AccessCheck *check, ShadowCell *c, int k, const AccessRecord *current)
 {
     const AccessRecord *earlier = &records_of(c)[k];
-    current.lanes = 1u << lane;
-    const bool own_copy = earlier->lanes == current.lanes && is_own_copy(check, earlier, &current);
-    return !own_copy && !has_observed(check, c, k, &current) && !sim_happens_before(check->w, check->i, lane, earlier) &&
-           !same_value(check, lane, earlier) && !is_benign(check, c, k, &current, lane);
+    const int lane = __builtin_ctz(current->lanes);
+    const bool own_copy = earlier->lanes == current->lanes && is_own_copy(check, earlier, current);
+    return !own_copy && !has_observed(check, c, k, current) && !sim_happens_before(check->w, check->i, lane, earlier) &&
+           !same_value(check, lane, earlier) && !is_benign(check, c, k, current, lane);
 }
 
 // A filter before races().
@@ -183,19 +184,24 @@ static bool may_race(const AccessCheck *check, const AccessRecord *earlier, cons
            (!sim_hb_all_lanes(check->w, check->i, current->lanes, earlier) || sim_take_lacks_fence(check->w->block));
 }
 
+void sim_note_pair(AccessCheck *check, const AccessRecord *earlier, const AccessRecord *later, bool is_race)
+{
+    if (is_race)
+        check->race = (Race){*earlier, *later, .found = true, .same_value = stores_present_value(check, __builtin_ctz(later->lanes))};
+    else if (sim_take_lacks_fence(check->w->block) && !check->unfenced.found)
+        check->unfenced = (Race){*earlier, *later, .found = true, .unfenced = true};
+}
+
 // Looks for a race between the access and the records of the cell.
 static void check_records(AccessCheck *check, ShadowCell *c, const AccessRecord *current)
 {
     const AccessRecord *all = records_of(c);
+    AccessRecord later = *current;
     for (int k = 0; k < c->count && !check->race.found; k++)
-        for (uint32_t rest = may_race(check, &all[k], current) ? current->lanes : 0; rest && !check->race.found; rest &= rest - 1)
-            if (races(check, c, k, *current, __builtin_ctz(rest))) {
-                check->race = (Race){all[k], *current, .found = true, .same_value = sim_stores_present_value(check, __builtin_ctz(rest))};
-                check->race.later.lanes = rest & -rest;
-            } else if (sim_take_lacks_fence(check->w->block) && !check->unfenced.found) {
-                check->unfenced = (Race){all[k], *current, .found = true, .unfenced = true};
-                check->unfenced.later.lanes = rest & -rest;
-            }
+        for (uint32_t rest = may_race(check, &all[k], current) ? current->lanes : 0; rest && !check->race.found; rest &= rest - 1) {
+            later.lanes = rest & -rest;
+            sim_note_pair(check, &all[k], &later, races(check, c, k, &later));
+        }
 }
 
 // If the access updates the word or polls it as a flag: notes the latest writes that the block has observed of each writer.

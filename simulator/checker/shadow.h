@@ -100,8 +100,9 @@ bool sim_strong_accesses_conflict(const AccessCheck *check, const AccessRecord *
 void sim_insert_record(ShadowCell *c, const AccessRecord *e);
 // True if two lanes store the same value in this execution of the instruction.
 bool sim_lanes_store_same(const AccessCheck *check, int lane, int other);
-// True if a lane stores the value that is already there. The line is locked.
-bool sim_stores_present_value(const AccessCheck *check, int lane);
+// Two overlapping accesses, the later by one lane, have been compared: stores in the check a race, or a missing fence that
+// sim_happens_before has found. The line is locked.
+void sim_note_pair(AccessCheck *check, const AccessRecord *earlier, const AccessRecord *later, bool is_race);
 // Checks and records the lanes' access to these bytes of a word. The line is locked.
 void sim_check_word(AccessCheck *check, ShadowCell *c, uint32_t lanes, unsigned bytes);
 

@@ -106,11 +106,7 @@ static void check_lane_pairs(AccessCheck *check, const StridedAccess *earlier, c
         const bool same = earlier->record.block == current->record.block && earlier->record.warp == current->record.warp &&
                           earlier_record.lanes == later_record.lanes &&
                           (!is_in_flight(&earlier->record) || is_own_copy(check, &earlier->record, &current->record));
-        if (!same && !sim_happens_before(check->w, check->i, __builtin_ctz(rest), &earlier_record))
-            check->race = (Race){earlier_record, later_record, .found = true,
-                                 .same_value = sim_stores_present_value(check, __builtin_ctz(rest))};
-        else if (sim_take_lacks_fence(check->w->block) && !check->unfenced.found)
-            check->unfenced = (Race){earlier_record, later_record, .found = true, .unfenced = true};
+        sim_note_pair(check, &earlier_record, &later_record, !same && !sim_happens_before(check->w, check->i, __builtin_ctz(rest), &earlier_record));
     }
 }
 

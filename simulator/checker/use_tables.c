@@ -32,22 +32,17 @@ static atomic_uint *numbers_of(_Atomic(atomic_uint *) *table_part, size_t count)
     return numbers;
 }
 
-static size_t lines_of(size_t bytes)
+static size_t units_of(size_t bytes, size_t unit)
 {
-    return (bytes + SIM_USE_LINE - 1) / SIM_USE_LINE;
-}
-
-static size_t words_of(size_t bytes)
-{
-    return (bytes + SIM_USE_WORD - 1) / SIM_USE_WORD;
+    return (bytes + unit - 1) / unit;
 }
 
 static void allocate_table(UseTable *t, size_t bytes)
 {
     if (t->lines)
         return;
-    t->lines = new_numbers(lines_of(bytes));
-    t->parts = new_numbers(lines_of(bytes));
+    t->lines = new_numbers(units_of(bytes, SIM_USE_LINE));
+    t->parts = new_numbers(units_of(bytes, SIM_USE_LINE));
 }
 
 void sim_allocate_tables(UseTables *t, size_t bytes)
@@ -60,10 +55,10 @@ static void free_table(UseTable *t, size_t bytes)
 {
     if (!t->lines)
         return;
-    free_numbers(t->lines, lines_of(bytes));
-    free_numbers(t->parts, lines_of(bytes));
+    free_numbers(t->lines, units_of(bytes, SIM_USE_LINE));
+    free_numbers(t->parts, units_of(bytes, SIM_USE_LINE));
     if (t->words)
-        free_numbers(t->words, words_of(bytes));
+        free_numbers(t->words, units_of(bytes, SIM_USE_WORD));
     if (t->bytes)
         free_numbers(t->bytes, bytes);
 }
@@ -87,7 +82,7 @@ static void set_part(UseTable *t, size_t bytes, uint64_t at, uint64_t end, uint3
     sim_set_number(t->parts, at / SIM_USE_LINE, entry);
     while (at < end) {
         const bool whole = at % SIM_USE_WORD == 0 && end - at >= SIM_USE_WORD;
-        sim_set_number(whole ? numbers_of(&t->words, words_of(bytes)) : numbers_of(&t->bytes, bytes),
+        sim_set_number(whole ? numbers_of(&t->words, units_of(bytes, SIM_USE_WORD)) : numbers_of(&t->bytes, bytes),
                    whole ? at / SIM_USE_WORD : at, entry);
         at += whole ? SIM_USE_WORD : 1;
     }
