@@ -168,7 +168,7 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--gradescope", type=Path, help="with --all: write results.json; all programs are of one student")
     parser.add_argument("--roster", type=Path, help="with --all: a CSV file of the class, with the columns login, name, id")
     parser.add_argument("--partial", type=percentage, default=0, metavar="POINTS", help="with --all: the points of a program that is wrong at some sizes only (default: 0)")
-    parser.add_argument("--seconds", type=sandbox.positive, default=60, help="time limit for all runs of a program (default: 60)")
+    parser.add_argument("--seconds", type=sandbox.positive, default=60, help="processor time for all runs of a program (default: 60); by the clock, four times as much")
     parser.add_argument("--jobs", type=sandbox.positive, default=os.cpu_count() or 1, help="with --all: the number of programs judged at once")
     parser.add_argument("--nvcc", required=True)
     parser.add_argument("--options", required=True, help="nvcc's options")

@@ -43,6 +43,7 @@ class Student:
     login: str
     id: str
     answers: list
+    in_roster: bool
 
 
 def students_of(answers: list[Named], roster: Sequence[submissions.Person] = ()) -> list[Student]:
@@ -56,9 +57,9 @@ def students_of(answers: list[Named], roster: Sequence[submissions.Person] = ())
     for (name, number), theirs in programs.items():
         person = persons[name, number]
         title = person.name if person else name if names.count(name) == 1 else f"{name}_{number}"
-        student = Student(title, person.login, person.id, []) if person else Student(title, title, number, [])
+        student = Student(title, person.login, person.id, [], True) if person else Student(title, title, number, [], False)
         found.setdefault(person or title, student).answers += theirs
-    return [*found.values(), *(Student(person.name, person.login, person.id, []) for person in roster if person not in found)]
+    return [*found.values(), *(Student(person.name, person.login, person.id, [], True) for person in roster if person not in found)]
 
 
 def points(answer: Answer, partial: int = 0) -> int | str:
@@ -131,7 +132,7 @@ def write(folder: Path, answers: list[Named], roster: Sequence[submissions.Perso
     common = common_findings(students)
     table(folder / "findings.csv", ["students", "kind", "finding"], [[count, kind, cell(clean(title))] for (kind, title), count in common])
     remove_old_pages(folder, pages)
-    unknown = [student.title for student in students if roster and student.answers and not any(person.login == student.login for person in roster)]
+    unknown = [student.title for student in students if roster and not student.in_roster]
     return [*(f"{clean(student)}: not in the roster" for student in unknown),
             *(f"{count} of {len(students)} students: {clean(title)}" for (_, title), count in common[:MAX_COMMON])]
 

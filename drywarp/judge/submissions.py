@@ -192,8 +192,10 @@ def same_login(roster: Sequence[Person]) -> tuple[Person, Person] | None:
 
 
 def meant(student: str, number: str, roster: Sequence[Person]) -> Person | None:
-    """The person whom a submission's name means; of several, or if the name means none, the one with this id. (Moodle's numbers are not the ids of a roster.)"""
-    by_name = [person for person in roster if person.is_meant_by(student)]
+    """The person whom a submission's name means; of several, or if the name means none, the one with this id. (Moodle's numbers are not the ids of a roster.)
+    Without a number, the one whose login is exactly the name."""
+    by_login = [person for person in roster if (person.login, "") == (student, number)]
+    by_name = by_login or [person for person in roster if person.is_meant_by(student)]
     by_id = [person for person in by_name or roster if number and number == person.id]
     found = by_id if len(by_name) != 1 else by_name
     return found[0] if len(found) == 1 else None
@@ -201,7 +203,7 @@ def meant(student: str, number: str, roster: Sequence[Person]) -> Person | None:
 
 def matched(names: Iterable[tuple[str, str]], roster: Sequence[Person]) -> dict[tuple[str, str], Person | None]:
     """For each (student, number) the person of the roster; None for a student who is not in it, or whose name means several. Students of one name with different numbers
-    are different ones: of them, the person is the one who has that id, or none."""
+    are different ones: of them, the person is the one who has that id, or whose login is exactly that name, or none."""
     found = {(student, number): meant(student, number, roster) for student, number in names}
     namesakes = [key for key in found if any(other != key and other[0].lower() == key[0].lower() for other in found)]
-    return found | {key: None for key in namesakes if (person := found[key]) and person.id != key[1]}
+    return found | {key: None for key in namesakes if (person := found[key]) and person.id != key[1] and key != (person.login, "")}

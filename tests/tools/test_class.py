@@ -249,10 +249,11 @@ def test_damaged_archives_and_deep_folders(tmp_path, monkeypatch):
 @pytest.mark.parametrize("names, logins", [
     (["Ben Bell_9_assignsubmission_file_/a.cu", "Ben Bell_44_assignsubmission_file_/a.cu"], [None, None]),
     (["bellben_123_77_a.cu", "bellben_124_78_a.cu"], ["bb1", None]),
-    (["Carl Dorn_123_assignsubmission_file_/a.cu"], ["cd2"]), (["x_456_1_a.cu"], ["cd2"])])
+    (["Carl Dorn_123_assignsubmission_file_/a.cu"], ["cd2"]), (["x_456_1_a.cu"], ["cd2"]), (["BB1/a.cu", "bb1/a.cu"], [None, "bb1"]), (["456/a.cu"], ["456"])])
 def test_namesakes(names, logins):
-    """Broken: a student gets the points of another one with the same name, or loses the own ones because a number of Moodle's equals another student's id."""
-    roster = [submissions.Person("bb1", "Ben Bell", "123"), submissions.Person("cd2", "Carl Dorn", "456")]
+    """Broken: a student gets the points of another one with the same name, or loses the own ones because a number of Moodle's equals another student's id, or
+    because another submission's name differs from the login in case only."""
+    roster = [submissions.Person("bb1", "Ben Bell", "123"), submissions.Person("cd2", "Carl Dorn", "456"), submissions.Person("456", "Eva Ernst", "789")]
     found = submissions.matched([submissions.student_of(name) for name in names], roster).values()
     assert [person and person.login for person in found] == logins
 
@@ -279,6 +280,13 @@ def test_a_roster(tmp_path, capsys):
     with pytest.raises(SystemExit):
         submissions.read_roster(tmp_path / "other.csv")
     assert "login, name, id" in capsys.readouterr().err
+
+
+def test_students_who_are_not_in_the_roster(tmp_path):
+    """Broken: a student gets no points, and it is not said, because the name is that of a login of the roster."""
+    answers = [(f"{name}_assignsubmission_file_/a.cu", verdicts.Answer("a.cu")) for name in ("BB1_9", "bb1_44")]
+    said = classroom.write(tmp_path, answers, [submissions.Person("bb1", "Ben Bell", "123")])
+    assert said == ["BB1: not in the roster", "bb1: not in the roster"]
 
 
 @pytest.mark.parametrize("other", ["anna", "Anna"])
