@@ -787,13 +787,10 @@ def suites(_):
 def disputed(_):
     """The labels of the suites that we correct, and why."""
     rows = read(ROOT / "evidence/suites/adjudicated.csv")
-    lines = []
-    for row in rows:
-        tests = suite.tests(read(ROOT / f"evidence/suites/{row['suite']}.csv"))
-        if not tests:
-            continue
-        count = sum(suite.adjudicated_by(row["suite"], test, same[0]["label"], rows) is row for test, same in tests.items())
-        lines.append([SUITES[row["suite"]], f"`{row['program']}`", LABELS[row["label"]], LABELS.get(row["reading"], row["reading"]), row["reason"], str(count)])
+    tests = {name: suite.tests(read(ROOT / f"evidence/suites/{name}.csv")) for name in {row["suite"] for row in rows}}
+    counts = Counter(id(suite.adjudicated_by(name, test, same[0]["label"], rows)) for name in tests for test, same in tests[name].items())
+    lines = [[SUITES[row["suite"]], f"`{row['program']}`", LABELS[row["label"]], LABELS.get(row["reading"], row["reading"]), row["reason"], str(counts[id(row)])]
+             for row in rows if tests[row["suite"]]]
     return table(["suite", "tests", "label", "corrected label", "why", "number of tests"], lines, words=5)
 
 

@@ -102,21 +102,19 @@ def test_a_new_step_is_measured_with_the_last(tree):
 
 def test_a_new_step_is_not_measured_yet(tree):
     """Broken: a new step is missing from the ladder, shows numbers of another step, or is not reported as not measured."""
-    known = make_tables(tree).stderr.splitlines()
     new_step(tree, "newest")
     page = tree / NEW / "README.md"
     edit(page, "2to30: make tables writes this -->\n", f"2to30: make tables writes this -->\n| | {NEW} |\n| ms, n = 2^26 | 0.1234 |\n")
     edit(page, "try 1: make tables writes this -->\n", "try 1: make tables writes this -->\nMeasured: 0.1234 ms.\n")
     edit(tree / "README.md", "\n## The steps\n", f"\n<!-- report {NEW}: make tables writes this -->\n<!-- end -->\n\n## The steps\n")
     result = make_tables(tree)
-    line, = [line for line in result.stderr.splitlines() if line not in known]
-    assert result.returncode == 0 and NEW in line and "run-all.csv" in line
+    line, = [line for line in result.stderr.splitlines() if NEW in line]
+    assert result.returncode == 0 and "run-all.csv" in line
     text, first_page = page.read_text(encoding="utf-8"), (tree / "README.md").read_text(encoding="utf-8")
     assert "0.1234" not in text and "Not measured yet." in text
     assert re.search(r"^\| ms, n = 2\^26 \| .* \| not measured yet \|$", text, re.M)
     assert re.search(rf"^\| \[{NEW}\].* \| not measured yet \|$", first_page, re.M)
     assert f"<!-- report {NEW}: make tables writes this -->\nnot measured yet\n" in first_page
-    assert make_tables(tree, "--check").returncode == 0
 
 
 def test_a_missing_measurement_is_not_measured_yet(tree):
@@ -157,7 +155,7 @@ def test_a_marker_that_cannot_be_filled_is_named(fault, tree):
 
 
 def test_tables_do_not_depend_on_the_locale(tree):
-    """Broken: in an ASCII locale, make tables crashes or writes other characters."""
+    """Broken: in an ASCII locale, make tables crashes or writes other characters; or where a step is new, a second run changes what the first has written."""
     new_step(tree, "newest")
     gain = re.search(r"[\d,]+× at 2\^26", (tree / "README.md").read_text(encoding="utf-8"))[0]
     edit(tree / "README.md", gain, "3×")
