@@ -9,7 +9,7 @@ import pytest
 
 from tests.support import ROOT
 
-pytestmark = pytest.mark.builds("build/sim/replay", "build/sim/machine_alone")
+pytestmark = pytest.mark.builds("build/sim/replay", "build/sim/machine_alone", "build/sim/compile", "build/sim/ptx_run_minimal")  # of all objects
 
 # From the lowest. The folders of machine/ are one layer: an access may end a block, and a block reads memory. The compiler uses base/ only, and only
 # the page uses the compiler.
