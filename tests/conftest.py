@@ -70,8 +70,8 @@ def checker(request, monkeypatch):
 
 
 # What takes longest, in this order: pytest-xdist hands out whole files, and a long one at the end would leave the other cores idle.
-LONGEST = ["test_simulator", "test_labs", "test_check", "test_scan", "test_commands", "test_picture", "test_new_step", "test_learn",
-           "test_own_programs", "test_checker", "test_mine", "test_labelled", "test_random", "test_plot", "test_class", "test_instructions"]
+LONGEST = ["test_wrong_programs", "test_simulator", "test_labs", "test_shapes", "test_learn", "test_check", "test_install", "test_new_step", "test_scan", "test_labelled",
+           "test_random", "test_commands", "test_own_programs", "test_picture", "test_instructions", "test_plot", "test_attacks", "test_mine", "test_repeats"]
 
 
 def pytest_configure(config):
