@@ -101,27 +101,59 @@ def reported(result):
     return [line for line in result.stderr.splitlines() if not line.startswith(("simulator: cudaEventElapsedTime gave NaN", "simulator: after "))]
 
 
+BUILT = SIM / "tests"  # programs that tests compile, in a folder for each file of tests
+
+
+def is_current(made, command):
+    """Whether made is what this command makes: made.read, which compiled() writes, has the command and the files that nvcc read, all older than made."""
+    try:
+        before, *read = made.with_name(f"{made.name}.read").read_text().splitlines()
+        return before == command and all(os.path.getmtime(file) < made.stat().st_mtime for file in read)
+    except FileNotFoundError:
+        return False
+
+
 def compiled(made, *words):
-    """What nvcc makes of these words."""
+    """The path of what nvcc makes of these words, in BUILT unless made is absolute. As with make, nvcc runs only if a word or a file that it read has changed."""
     if not nvcc():
         pytest.fail("nvcc was not found: make toolkit installs it", pytrace=False)
+    made = BUILT / made
+    headers, record, command = made.with_name(f"{made.name}.d"), made.with_name(f"{made.name}.read"), shlex.join(map(str, [nvcc(), *words]))
+    if is_current(made, command):
+        return made
     made.parent.mkdir(parents=True, exist_ok=True)
-    result = subprocess.run([nvcc(), "-o", made, *words], capture_output=True, text=True, cwd=ROOT)
+    record.unlink(missing_ok=True)
+    result = subprocess.run([nvcc(), "-o", made, "-MMD", "-MF", headers, *words], capture_output=True, text=True, cwd=ROOT)
     assert result.returncode == 0, result.stderr
+    read = headers.read_text().split() if headers.exists() else []  # nvcc writes none where it only links
+    record.write_text("\n".join([command, *(str(ROOT / file) for file in [nvcc(), *read, *words] if (ROOT / file).is_file())]))
     return made
 
 
-def build(source, program, *flags):
-    return compiled(program, source, *LINK, *flags)
-
-
-def build_object(source, made):
-    """What is linked with this and that."""
-    return compiled(made, "-c", source, *(word for word in LINK if not word.endswith(".a")))
+def build_object(source, made, *flags):
+    return compiled(made, "-c", source, *(word for word in LINK if not word.endswith(".a")), *flags)
 
 
 def link(program, *inputs):
     return compiled(program, *inputs, *LINK)
+
+
+def build(source, program, *flags):
+    """Compiled and linked separately, so that a change of the simulator only relinks."""
+    return link(program, build_object(source, f"{program}.o", *flags))
+
+
+def write_source(source, text):
+    """The path of a source in BUILT, or of an absolute one, which is written only if it has another text: compiled() looks at its time."""
+    source = BUILT / source
+    source.parent.mkdir(parents=True, exist_ok=True)
+    if not source.exists() or source.read_text(encoding="utf-8") != text:
+        source.write_text(text, encoding="utf-8")
+    return source
+
+
+def build_text(text, program, *flags):
+    return build(write_source(f"{program}.cu", text), program, *flags)
 
 
 def returning(main):
@@ -144,14 +176,11 @@ def write_together(texts, source):
         undone = "".join(f"#undef {macro}\n" for macro in dict.fromkeys(re.findall(r"^#define (\w+)", text, re.M)))
         parts.append(f'namespace part{k} {{\n#line 1 "{name}.cu"\n{main.sub(returning, include.sub("", text))}\n}}\n{undone}')
         choices.append(f'    if (strcmp(arguments[1], "{name}") == 0)\n        return start(part{k}::main, count - 1, arguments + 1);\n')
-    source.parent.mkdir(parents=True, exist_ok=True)
-    source.write_text("\n".join(headers) + f"\n{STARTS}{''.join(parts)}int main(int count, char **arguments)\n{{\n{''.join(choices)}    return 2;\n}}\n",
-                      encoding="utf-8")
-    return source
+    return write_source(source, "\n".join(headers) + f"\n{STARTS}{''.join(parts)}int main(int count, char **arguments)\n{{\n{''.join(choices)}    return 2;\n}}\n")
 
 
 def build_together(texts, program, *flags):
-    return build(write_together(texts, program.with_name(f"{program.name}.cu")), program, *flags)
+    return build(write_together(texts, f"{program}.cu"), program, *flags)
 
 
 def counters(program, tmp_path, *arguments, **environment):

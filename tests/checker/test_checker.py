@@ -13,7 +13,7 @@ from drywarp.findings import apart, how_many
 from scripts.evidence import shown_messages
 from scripts.ladder import tries
 
-from tests.support import ROOT, STEPS, build, needs_simulator, run
+from tests.support import BUILT, ROOT, STEPS, build, build_text, needs_simulator, run, write_source
 
 pytestmark = needs_simulator
 
@@ -103,18 +103,15 @@ def lesson(step):
 
 
 @pytest.fixture(scope="module")
-def program(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("checker")
+def program():
     sources = {file.stem: file for file in MISTAKES}
     for name, change in [*((f"as-it-is-{step}", (step, str)) for step in STEP), *CHANGED.items()]:
-        sources[name] = folder / f"{name}.cu"
-        sources[name].write_text(change[1](lesson(change[0])) + DRIVER)
+        sources[name] = write_source(f"checker/{name}.cu", change[1](lesson(change[0])) + DRIVER)
     parts = [INCLUDED, "#define main run\n"]
     parts += [f'namespace program_{number} {{\n#include "{file}"\n}}\n#undef CHECK\n' for number, file in enumerate(sources.values())]
     parts += ["#undef main\nint main(int, char **argv)\n{\n"]
     parts += [f'    if (!strcmp(argv[1], "{name}"))\n        return program_{number}::run();\n' for number, name in enumerate(sources)]
-    (folder / "all.cu").write_text("".join(parts) + "    return 1;\n}\n")
-    return build(folder / "all.cu", folder / "all", "-lineinfo")
+    return build_text("".join(parts) + "    return 1;\n}\n", "checker/all", "-lineinfo")
 
 
 def findings(program, tmp_path, name, **settings):
@@ -139,13 +136,11 @@ def check_message(finding, stderr, name, source):
     assert re.search(r"^\d+ (findings?|warnings?)\b", stderr, re.M)
 
 
-def test_a_page_quotes_the_simulators_message_of_a_try(tmp_path, monkeypatch):
+def test_a_page_quotes_the_simulators_message_of_a_try(monkeypatch):
     """Broken: a lesson quotes a message that the simulator no longer prints. (One Try suffices, since one command writes all of them.)"""
-    monkeypatch.chdir(tmp_path)  # messages name source files relative to this folder
-    source = Path("step08_shuffle/reduce.cu")
-    source.parent.mkdir()
-    source.write_text(tries.changed("step08_shuffle", 1), encoding="utf-8")
-    stderr = run(build(tmp_path / source, tmp_path / "program", "-lineinfo"), 65536).stderr.replace(f"{tmp_path}/", "")
+    program = build_text(tries.changed("step08_shuffle", 1), "checker/step08_shuffle/reduce", "-lineinfo")
+    monkeypatch.chdir(BUILT / "checker")  # messages name source files relative to this folder
+    stderr = run(program, 65536).stderr.replace(f"{BUILT / 'checker'}/", "")
     found, others = apart(shown_messages.kept_message(stderr))
     assert shown_messages.try_message("step08_shuffle", 1).read_text().split("\n", 1)[1] == "\n".join([*found, how_many(others)]) + "\n", "make findings tables"
 
@@ -205,7 +200,7 @@ def test_uninitialised_values_are_tracked_among_others(tmp_path):
     """Broken: the checker loses an undefined value when other registers become defined, or misses a new one after many others; or reports a value of an earlier
     block in a later one; or names the last read instead of the first."""
     file = ROOT / "tests/checker/follow.cu"
-    program = build(file, tmp_path / "follow", "-lineinfo")
+    program = build(file, "checker/follow", "-lineinfo")
     found, _ = findings(program, tmp_path, "uninitialised")
     read, used = ([number for number, line in enumerate(file.read_text().splitlines(), 1) if line.endswith(mark)] for mark in ("// <- read here", HERE))
     assert {one["kind"] for one in found} == {"uninitialised"} and [max(lines_of(one, "follow")) for one in found] == used

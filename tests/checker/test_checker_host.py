@@ -4,19 +4,19 @@ import subprocess
 
 import pytest
 
-from tests.support import FINDINGS, ROOT, SIM, build, build_object, findings, link, needs_simulator, only, run
+from tests.support import FINDINGS, ROOT, SIM, build, build_object, build_text, findings, link, needs_simulator, only, run
 
 pytestmark = needs_simulator
 
 
 @pytest.fixture(scope="module")
-def host_object(tmp_path_factory):
-    return build_object(ROOT / "tests/checker/checker_host.cu", tmp_path_factory.mktemp("checker") / "host.o")
+def host_object():
+    return build_object(ROOT / "tests/checker/checker_host.cu", "checker_host/host.o")
 
 
 @pytest.fixture(scope="module")
 def host(host_object):
-    return link(host_object.with_name("host"), host_object)
+    return link("checker_host/host", host_object)
 
 
 @pytest.mark.parametrize("word, kind, title", [
@@ -78,9 +78,9 @@ def test_a_kernel_exceeds_memory_shared_with_the_host(host, tmp_path, word, call
     assert f"  = note: allocated by the 1st {call}, at " in result.stderr
 
 
-def test_shared_memory_of_host_and_device_has_bounds_without_pages(host_object, tmp_path):
+def test_shared_memory_of_host_and_device_has_bounds_without_pages(host_object):
     """Broken: on the minimal platform, which the player uses, an access past the end of managed memory is reported as an unallocated address."""
-    result = run(link(tmp_path / "plain", host_object, SIM / "objects/base/platform_minimal.o"), "beside managed")
+    result = run(link("checker_host/plain", host_object, SIM / "objects/base/platform_minimal.o"), "beside managed")
     assert result.returncode == FINDINGS and ", 0 bytes past the end of a 400-byte allocation\n" in result.stderr, result.stderr
 
 
@@ -146,8 +146,7 @@ int main()
 
 def test_device_memory_that_the_host_frees(tmp_path):
     """Broken: free() or delete of a pointer from cudaMalloc, which reads the bytes before it, kills the program without a message."""
-    (tmp_path / "frees.cu").write_text(FREES)
-    found, said, result = only(build(tmp_path / "frees.cu", tmp_path / "frees"), tmp_path)
+    found, said, result = only(build_text(FREES, "checker_host/frees"), tmp_path)
     assert (found, said) == ("out-of-bounds", "the host reads device memory: 8 bytes before a 128-byte allocation")
     assert "  = help: free it with cudaFree(): free() and delete are for host memory" in result.stderr and "free(numbers);" in result.stderr
 
@@ -191,8 +190,8 @@ def test_checks_are_off(host):
 # ---- Memory shared by host and device, and unordered streams
 
 @pytest.fixture(scope="module")
-def order(tmp_path_factory):
-    return build(ROOT / "tests/checker/checker_order.cu", tmp_path_factory.mktemp("checker") / "order")
+def order():
+    return build(ROOT / "tests/checker/checker_order.cu", "checker_host/order")
 
 
 @pytest.mark.parametrize("word, title, result", [

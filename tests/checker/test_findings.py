@@ -13,8 +13,8 @@ SOURCE = ROOT / "tests/checker/findings.cu"
 
 
 @pytest.fixture(scope="module")
-def program(tmp_path_factory):
-    return build(SOURCE, tmp_path_factory.mktemp("findings") / "findings", "-lineinfo")
+def program():
+    return build(SOURCE, "findings/findings", "-lineinfo")
 
 
 def line(text):

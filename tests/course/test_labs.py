@@ -75,7 +75,7 @@ def together():
     texts = {name(source): source.read_text(encoding="utf-8") for source in [*BUILT, SOFTMAX] if LEFT_OUT and source.suffix == ".cu"}
     texts |= {f"mistake {k}": changed(*mistake) for k, (*mistake, _) in enumerate(TRIED)
               if source_of(*mistake[:2]).suffix == ".cu" and mistake[0] not in LEFT_OUT_WHOLE}
-    return build_together(texts, ROOT / "build/sim/labs/together")
+    return build_together(texts, "labs/together")
 
 
 def command(source):

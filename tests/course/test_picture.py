@@ -18,7 +18,7 @@ import traced
 
 from scripts.ladder import labs
 
-from tests.support import ROOT, SIM, STEPS, build, counters, longer, needs_simulator, nvcc, run
+from tests.support import ROOT, SIM, STEPS, build, build_text, counters, longer, needs_simulator, nvcc, run
 
 STEP03 = (ROOT / "step03_sequential/reduce.cu").read_text()
 NOT_SIMULATED = {"cpu", "mpi", "several_gpus"}  # labs without a kernel of their own to trace
@@ -106,8 +106,7 @@ def test_trace_shows_the_block_asked_for(block, tmp_path):
 @needs_simulator
 def test_trace_names_every_memory(tmp_path):
     """Broken: a generic address, a copy or an atomic operation is attributed to the wrong memory."""
-    source = tmp_path / "memories.cu"
-    source.write_text("""
+    program = build_text("""
 __device__ int count;
 __global__ void memories(int *out, const int *in)
 {
@@ -126,8 +125,8 @@ int main()
     memories<<<1, 3>>>(out, in);
     return cudaDeviceSynchronize();
 }
-""")
-    rows = trace(build(source, source.with_suffix(""), "-O3"), tmp_path, SIM_CHECK="0")
+""", "picture/memories", "-O3")
+    rows = trace(program, tmp_path, SIM_CHECK="0")
     copies = [row for row in rows if row.opcode.startswith("cp.async.ca")]
     assert [(row.event, row.bytes, row.addresses) for row in copies] == [("run", 16, [0, 16, 32]), ("target", 16, [0, 16, 32])]
     assert copies[1].memory == "shared"

@@ -126,10 +126,10 @@ def changed(step, good, bad):
 
 
 @pytest.fixture(scope="module")
-def planted(tmp_path_factory):
+def planted():
     wrong = {what: changed(*MISTAKES[what][:3]) for what in MISTAKES} | {what: changed("step10_specialised", line, "") for what, (line, _) in UNORDERED.items()}
     older = changed(STEPS[-1].name, "kernel.ptxVersion >= 90", "false").replace("#if __CUDA_ARCH__ >= 900", "#if false")
-    return build_together(wrong | {"an older GPU": older}, tmp_path_factory.mktemp("planted") / "scan")
+    return build_together(wrong | {"an older GPU": older}, "scan/planted")
 
 
 @pytest.mark.parametrize("what", MISTAKES)

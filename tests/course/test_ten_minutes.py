@@ -42,10 +42,10 @@ def evaluated(number, tmp_path, old="", new=""):
 
 
 @pytest.fixture(scope="module")
-def built(tmp_path_factory):
+def built():
     """All programs in one executable, which runs one of them by its name."""
     texts = {program.stem: program.read_text(encoding="utf-8") for program in PROGRAMS}
-    return build_together(texts, tmp_path_factory.mktemp("built") / "program", "-Werror", "all-warnings", "-Xcompiler", "-Wall,-Wextra")
+    return build_together(texts, "ten_minutes/programs", "-Werror", "all-warnings", "-Xcompiler", "-Wall,-Wextra")
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda path: path.stem)

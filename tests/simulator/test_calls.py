@@ -21,8 +21,8 @@ error: unchecked CUDA error: kernel wide<<<(1,1,1), (2048,1,1), 0>>> did not run
 
 
 @pytest.fixture(scope="module")
-def messages(tmp_path_factory):
-    return build(ROOT / "tests/simulator/messages.cu", tmp_path_factory.mktemp("messages") / "messages")
+def messages():
+    return build(ROOT / "tests/simulator/messages.cu", "calls/messages")
 
 
 @pytest.mark.parametrize("how", ["last", "peek"])
@@ -75,16 +75,16 @@ def test_a_nan_time_is_explained(messages):
                              "measure times on a GPU. Values that the program computes from it are NaN, too, and may fail its checks\n")
 
 
-def test_processes_share_memory_events_and_pools(tmp_path):
+def test_processes_share_memory_events_and_pools():
     """Broken: a child's additions to its parent's numbers are lost; memory is accessible with a wrong handle, or a pool's with another pool's; or a refused export has no message."""
-    result = run(build(ROOT / "tests/simulator/processes.cu", tmp_path / "processes"))
+    result = run(build(ROOT / "tests/simulator/processes.cu", "calls/processes"))
     assert (result.returncode, result.stdout) == (0, "PASS\n")
     assert result.stderr == "simulator: only memory from cudaMalloc, and at least one page (4096 bytes) of it, can be shared with other processes\n"
 
 
 @pytest.fixture(scope="module")
-def two_devices(tmp_path_factory):
-    return build(ROOT / "tests/simulator/two_devices.cu", tmp_path_factory.mktemp("two_devices") / "two_devices")
+def two_devices():
+    return build(ROOT / "tests/simulator/two_devices.cu", "calls/two_devices")
 
 
 def test_two_devices_are_apart(two_devices):
@@ -100,7 +100,7 @@ def test_a_peers_memory_is_closed(two_devices):
     assert "in memory of device 0, to which the kernel's device 1 has no" in result.stderr
 
 
-def test_a_default_stream_for_each_host_thread(tmp_path):
+def test_a_default_stream_for_each_host_thread():
     """Broken: a function that nvcc renames with -default-stream per-thread is missing, or behaves differently."""
-    result = run(build(ROOT / "tests/programs/small_calls.cu", tmp_path / "small_calls", "-default-stream", "per-thread"))
+    result = run(build(ROOT / "tests/programs/small_calls.cu", "calls/small_calls", "-default-stream", "per-thread"))
     assert (result.returncode, result.stdout, result.stderr) == (0, "PASS\n", "")

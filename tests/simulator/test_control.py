@@ -6,23 +6,24 @@ import resource
 import pytest
 
 from tests.simulator.ptx import kernel, run as results
-from tests.support import ROOT, build, counters, run, unsanitized
+from tests.support import ROOT, build, build_text, counters, run, unsanitized
 
 pytestmark = pytest.mark.builds("build/sim/ptx_run")
 
 
 @pytest.fixture(scope="module")
-def program(tmp_path_factory):
-    return build(ROOT / "tests/simulator/lanes_and_loops.cu", tmp_path_factory.mktemp("control") / "lanes_and_loops", "-lineinfo")
+def program():
+    return build(ROOT / "tests/simulator/lanes_and_loops.cu", "control/lanes_and_loops", "-lineinfo")
 
 
 def test_early_return_does_not_split_the_other_lanes(tmp_path):
     """Broken: after an early return in one arm of an if, the remaining lanes run the rest in two splits and count twice."""
-    rows = counters(build(ROOT / "tests/programs/control.cu", tmp_path / "control"), tmp_path)
+    program = build(ROOT / "tests/programs/control.cu", "control/control")
+    rows = counters(program, tmp_path)
     row = next(row for row in rows if row["kernel"] == "may_leave_early")
     assert (row["global_load_requests"], row["global_store_requests"]) == ("11", "13")
     for threads in "15":
-        assert counters(tmp_path / "control", tmp_path, SIM_THREADS=threads) == rows
+        assert counters(program, tmp_path, SIM_THREADS=threads) == rows
 
 
 @pytest.mark.parametrize("time_sliced", "01")
@@ -35,9 +36,9 @@ def test_infinite_loop_is_located(what, line, message, time_sliced, program):
     assert re.search(message, result.stderr) and f"lanes_and_loops.cu:{line})" in result.stderr, result.stderr
 
 
-def test_waiting_for_the_host_is_no_finding(tmp_path):
+def test_waiting_for_the_host_is_no_finding():
     """Broken: a correct program whose kernel waits for the host, which the simulator cannot run, is reported as an infinite loop; or an infinite loop is not."""
-    program = build(ROOT / "tests/simulator/waits_for_host.cu", tmp_path / "waits", "-lineinfo")
+    program = build(ROOT / "tests/simulator/waits_for_host.cu", "control/waits", "-lineinfo")
     for flag in ("variable", "mapped", "managed"):
         for environment in ({}, {"SIM_CHECK": "1"}, {"SIM_CHECK": "1", "SIM_TOGETHER": "1"}):
             result = run(program, flag, **environment)
@@ -49,25 +50,23 @@ def test_waiting_for_the_host_is_no_finding(tmp_path):
     assert result.returncode == 88 and "infinite loop: all threads that could end it are waiting" in result.stderr, result.stderr
 
 
-def test_unsupported_instruction_is_no_finding(tmp_path):
+def test_unsupported_instruction_is_no_finding():
     """Broken: an instruction that the simulator does not support is reported as a finding, or the program succeeds."""
-    source = tmp_path / "unknown.cu"
-    source.write_text("""#include <cstdio>
+    program = build_text("""#include <cstdio>
 __global__ void arrive() { asm volatile("mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%0];" :: "r"(0)); }
 int main() { arrive<<<1, 1>>>(); cudaDeviceSynchronize(); puts("went on"); }
-""")
-    result = run(build(source, tmp_path / "unknown", "-lineinfo"), SIM_CHECK="1")
+""", "control/unknown", "-lineinfo")
+    result = run(program, SIM_CHECK="1")
     assert (result.returncode, result.stdout) == (77, "went on\n"), result.stderr
     assert re.fullmatch(r"simulator: kernel arrive, .*mbarrier\.arrive.*unknown\.cu:2\): the simulator does not know this instruction\n", result.stderr), result.stderr
 
 
-def test_missing_driver_function_is_named(tmp_path):
+def test_missing_driver_function_is_named():
     """Broken: a program that gets NULL for cuTensorMapEncodeTiled, and calls it, crashes without a message."""
-    source = tmp_path / "asks.cu"
-    source.write_text("""#include <cstdio>
+    program = build_text("""#include <cstdio>
 int main() { void *f = &f; printf("%d ", cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &f, 12000, cudaEnableDefault)); puts(f ? "?" : "NULL"); }
-""")
-    result = run(build(source, tmp_path / "asks"))
+""", "control/asks")
+    result = run(program)
     assert result.stdout == "0 NULL\n" and "the simulator has no cuTensorMapEncodeTiled: " in result.stderr, result.stderr
 
 

@@ -23,30 +23,30 @@ def nvrtc():
 
 
 @pytest.fixture(scope="module")
-def beside_runtime(tmp_path_factory):
-    return build_object(ROOT / "tests/simulator/driver_beside_runtime.cu", tmp_path_factory.mktemp("driver") / "it.o")
+def beside_runtime():
+    return build_object(ROOT / "tests/simulator/driver_beside_runtime.cu", "driver/beside_runtime.o")
 
 
 @pytest.mark.parametrize("libraries", [[], [f"-L{SIM}", "-lcuda"]], ids=["archive", "both"])
-def test_both_interfaces_work_on_one_device(beside_runtime, libraries, tmp_path):
+def test_both_interfaces_work_on_one_device(beside_runtime, libraries):
     """Broken: objects of the runtime are unknown to the driver API, or the other way round."""
-    result = run(link(tmp_path / "program", beside_runtime, *libraries), LD_LIBRARY_PATH=str(SIM))
+    result = run(link(f"driver/with_{len(libraries)}_libraries", beside_runtime, *libraries), LD_LIBRARY_PATH=str(SIM))
     assert (result.returncode, result.stdout) == (0, "PASS\n"), result.stderr
 
 
-def test_a_string_is_compiled_and_launched(beside_runtime, tmp_path):
+def test_a_string_is_compiled_and_launched(beside_runtime):
     """Broken: PTX compiled by NVRTC at run time does not load, or its kernel does not run."""
     library = nvrtc()
     if not library:
         pytest.skip("the toolkit has no libnvrtc")
-    result = run(link(tmp_path / "program", beside_runtime), library)
+    result = run(link("driver/with_0_libraries", beside_runtime), library)
     assert (result.returncode, result.stdout) == (0, "NVRTC\nPASS\n"), result.stderr
 
 
-def test_memory_is_mapped_at_reserved_addresses(tmp_path):
+def test_memory_is_mapped_at_reserved_addresses():
     """Broken: adjacent mappings do not form one array; memory loses its content when it is mapped elsewhere or exported as a file, or is
     never freed; or an access to an unmapped address passes."""
-    program = build(ROOT / "tests/simulator/virtual_memory.cu", tmp_path / "program", "-lineinfo")
+    program = build(ROOT / "tests/simulator/virtual_memory.cu", "driver/virtual_memory", "-lineinfo")
     result = run(program, SIM_CHECK="1")
     assert (result.returncode, result.stdout, result.stderr) == (0, "PASS\n", "")
     for mistake, said in (1, "to which cuMemMap"), (2, "reads 6291456 bytes, among them byte 4194304 of"), (3, "to which cuMemSetAccess has not given this device access"):

@@ -13,8 +13,8 @@ WAYS = ["own", "loaded", "chosen", "in a structure", "as a number", "of a variab
 
 
 @pytest.fixture(scope="module")
-def left_out(tmp_path_factory):
-    return build(ROOT / "tests/simulator/left_out.cu", tmp_path_factory.mktemp("left_out") / "left_out", "-lineinfo")
+def left_out():
+    return build(ROOT / "tests/simulator/left_out.cu", "left_out/left_out", "-lineinfo")
 
 
 @pytest.mark.parametrize("word", IDLE + BUSY)

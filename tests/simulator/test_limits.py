@@ -13,8 +13,8 @@ pytestmark = pytest.mark.builds("build/sim/ptx_run")
 
 
 @pytest.fixture(scope="module")
-def limits(tmp_path_factory):
-    return build(ROOT / "tests/simulator/limits.cu", tmp_path_factory.mktemp("limits") / "limits")
+def limits():
+    return build(ROOT / "tests/simulator/limits.cu", "limits/limits")
 
 
 def test_a_cluster_that_does_not_fit_is_refused(limits):

@@ -14,7 +14,7 @@ import pytest
 
 from scripts.ladder import tries
 
-from tests.support import COUNTED, LINK, LOAD, PLANTED, ROOT, SIM, SIZES, STEPS, build, build_together, changed, counters, longer, needs_measuring, needs_simulator, nvcc, run, some
+from tests.support import COUNTED, LINK, LOAD, PLANTED, ROOT, SIM, SIZES, STEPS, build, build_text, build_together, changed, counters, longer, needs_measuring, needs_simulator, nvcc, run, some
 
 pytestmark = needs_simulator
 
@@ -51,13 +51,13 @@ def around(program, step=None):
 
 
 @pytest.fixture(scope="module")
-def changed_steps(tmp_path_factory):
+def changed_steps():
     """Steps with another main, and steps with a planted error."""
     texts = {step.name: around("offsets", step / "reduce.cu") for step in STEPS[9:]}
     texts |= {program: around(program) for program in ("after_abort", "after_abort_scan")}
     texts |= {error: changed(*PLANTED[error]) for error in PLANTED}
     texts["no bounds"] = changed("step03_sequential", LOAD, "sums[tid] = in[i];")
-    return build_together(texts, tmp_path_factory.mktemp("changed_steps") / "reduce")
+    return build_together(texts, "simulator/changed_steps")
 
 
 @pytest.mark.parametrize("step", STEPS[9:], ids=lambda step: step.name)
@@ -146,10 +146,10 @@ def test_counters_equal_those_of_a_gpu(name, table, elements, tmp_path, request)
 
 
 @pytest.fixture(scope="module")
-def counted(tmp_path_factory):
+def counted():
     """Programs whose counters are tested."""
     files = {path.stem: path.read_text() for path in (*ROOT.glob("tests/counters/access/*.cu"), ROOT / "tests/simulator/struct_argument.cu")}
-    return build_together(files | {"in turn": IN_TURN, "textures": TEXTURE_COUNTS}, tmp_path_factory.mktemp("counted") / "counted")
+    return build_together(files | {"in turn": IN_TURN, "textures": TEXTURE_COUNTS}, "simulator/counted")
 
 
 def test_counters_of_all_kinds_of_access_equal_those_of_a_gpu(counted, tmp_path):
@@ -254,9 +254,7 @@ int main()
 
 def test_counters_worked_out_by_hand(tmp_path):
     """Broken: a counter differs from its description in README.md."""
-    source = tmp_path / "counted.cu"
-    source.write_text(COUNTED_BY_HAND)
-    row, = counters(build(source, tmp_path / "counted", "-G"), tmp_path)  # without optimisation
+    row, = counters(build_text(COUNTED_BY_HAND, "simulator/counted_by_hand", "-G"), tmp_path)  # without optimisation
     # 3 blocks of 2 warps; 8 lanes store one sector, then 24 lanes a sector each, twice.
     assert (row["kernel"], row["grid"], row["block"]) == ("two_halves", "3", "64")
     expected = {"divergent_branches": 6, "global_store_requests": 18, "global_store_sectors": 6 * (1 + 48),
@@ -276,19 +274,17 @@ COMPILED_TOGETHER = [(source, flags) for source, flags in COMPILED if os.environ
 
 
 @pytest.fixture(scope="module")
-def program(tmp_path_factory):
+def program():
     """Builds a program, perhaps together with others of the same flags; returns the command that runs it."""
-    folder = tmp_path_factory.mktemp("programs")
-
     @functools.cache
     def group(flags):
         texts = {source.stem: source.read_text() for source, those in COMPILED_TOGETHER if those == flags}
-        return build_together(texts, folder / f"programs{flags}", flags, "-lineinfo", "-Xptxas=-suppress-stack-size-warning", f"-I{PROGRAMS[0].parent}")
+        return build_together(texts, f"simulator/programs{flags}", flags, "-lineinfo", "-Xptxas=-suppress-stack-size-warning", f"-I{PROGRAMS[0].parent}")
 
     def words(source, flags):
         if (source, flags) in COMPILED_TOGETHER:
             return [group(flags), source.stem]
-        return [build(source, folder / f"{source.stem}{flags}", flags, "-lineinfo", "-Xptxas=-suppress-stack-size-warning")]
+        return [build(source, f"simulator/{source.stem}{flags}", flags, "-lineinfo", "-Xptxas=-suppress-stack-size-warning")]
     return words
 
 
@@ -328,8 +324,8 @@ def test_what_the_host_writes_without_a_call_is_recorded(program, tmp_path):
 # ---- Memory
 
 @pytest.fixture(scope="module")
-def memory(tmp_path_factory):
-    return build(ROOT / "tests/simulator/memory.cu", tmp_path_factory.mktemp("memory") / "memory")
+def memory():
+    return build(ROOT / "tests/simulator/memory.cu", "simulator/memory")
 
 
 @pytest.mark.parametrize("access, said", [
@@ -555,9 +551,9 @@ int main() {{
 
 
 @pytest.fixture(scope="module")
-def wrong(tmp_path_factory):
+def wrong():
     texts = {"chained": CHAINED, "textures": TEXTURE_FAULTS} | {fault: faulty(*FAULTS[fault][:2]) for fault in FAULTS}
-    return build_together(texts, tmp_path_factory.mktemp("wrong") / "fault", "-lineinfo")
+    return build_together(texts, "simulator/wrong", "-lineinfo")
 
 
 @pytest.mark.parametrize("fault", FAULTS)
