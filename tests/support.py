@@ -125,7 +125,7 @@ def compiled(made, *words):
     record.unlink(missing_ok=True)
     result = subprocess.run([nvcc(), "-o", made, "-MMD", "-MF", headers, *words], capture_output=True, text=True, cwd=ROOT)
     assert result.returncode == 0, result.stderr
-    read = headers.read_text().split() if headers.exists() else []  # nvcc writes none where it only links
+    read = headers.read_text().partition(" : ")[2].split() if headers.exists() else []  # nvcc writes none where it only links
     record.write_text("\n".join([command, *(str(ROOT / file) for file in [nvcc(), *read, *words] if (ROOT / file).is_file())]))
     return made
 

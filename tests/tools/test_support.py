@@ -7,8 +7,8 @@ from tests import support
 NVCC = """#!/bin/bash
 echo "$@" >> {log}
 while [ $# -gt 0 ]; do
-    [ "$1" = -o ] && echo made > "$2"
-    [ "$1" = -MF ] && echo "made : {source} \\
+    [ "$1" = -o ] && made=$2 && echo made > "$made"
+    [ "$1" = -MF ] && echo "$made : {source} \\
         {header}" > "$2"
     shift
 done
