@@ -7,6 +7,20 @@ enum { CALL_BYTES = 64 }; // stack space of a call, besides the function's varia
 
 // ---- Contents
 
+// With $SIM_BLOCK_ORDER two blocks that start one after the other share an SM, and the first has the upper half of their warp slots:
+// CUDA derives neither the SM from the block's index nor the slot from the thread's.
+static uint64_t sm_of(const Block *b)
+{
+    return b->start_index / (b->launch->block_order ? 2 : 1) % (uint64_t)sim_device()->sm_count;
+}
+
+static uint64_t warp_slot(const Warp *w)
+{
+    const Block *b = w->block;
+    const bool is_upper = b->launch->block_order && b->start_index % 2 == 0;
+    return b->warp_order[w->number] + (is_upper ? (uint64_t)b->warp_count : 0);
+}
+
 static uint64_t special_value(const Warp *w, const Frame *f, Special special, int lane)
 {
     const Block *b = w->block;
@@ -41,9 +55,9 @@ static uint64_t special_value(const Warp *w, const Frame *f, Special special, in
     case NCTAID_Y: return launch->grid.y;
     case NCTAID_Z: return launch->grid.z;
     case LANEID: return (uint64_t)lane;
-    case WARPID: return (uint64_t)w->number;
-    case NWARPID: return (uint64_t)b->warp_count;
-    case SMID: return b->start_index % (uint64_t)sim_device()->sm_count;
+    case WARPID: return warp_slot(w);
+    case NWARPID: return (uint64_t)(sim_device()->threads_per_sm / LANES);
+    case SMID: return sm_of(b);
     case GRIDID: return launch->number;
     case NSMID: return (uint64_t)sim_device()->sm_count;
     case LANEMASK_EQ: return bit;
@@ -67,6 +81,11 @@ static bool differs_between_lanes(int special)
 {
     return special == TID_X || special == TID_Y || special == TID_Z || special == LANEID ||
            (special >= LANEMASK_EQ && special <= LANEMASK_GT);
+}
+
+static bool differs_between_blocks(int special)
+{
+    return (special >= CTAID_X && special <= CLUSTER_CTARANK) || special == WARPID || special == SMID;
 }
 
 static void fill_slot(const Warp *w, Frame *f, const Slot *s)
@@ -120,11 +139,9 @@ void sim_enter_kernel(Warp *w)
         w->entry = new_frame(w, kernel);
     else
         clear_registers(w->entry);
-    for (int k = 0; k < program->slot_count; k++) {
-        const int special = program->slots[k].special;
-        if (is_new || (special >= CTAID_X && special <= CLUSTER_CTARANK) || special == SMID)
+    for (int k = 0; k < program->slot_count; k++)
+        if (is_new || differs_between_blocks(program->slots[k].special))
             fill_slot(w, w->entry, &program->slots[k]);
-    }
     w->entry->local_end = kernel->local_bytes;
 }
 
