@@ -44,7 +44,7 @@ def run(task, n):
 
 
 def drawn_sizes(task):
-    """Random n that are not among the exercise's own, as in Exercise.tries."""
+    """Random n that are not among the exercise's own, but not above them unless the exercise has a range: the page contains their data."""
     low, high, step = task.random_sizes or (1, max(task.sizes), 1)
     unknown = sorted(set(range(low, high + 1, step)).difference(task.sizes))
     return sorted(random.sample(unknown, min(DRAWN, len(unknown))))

@@ -18,6 +18,7 @@ KINDS = ("write", "fix", "optimise", "predict")
 HINTS = 3
 UNIT = 16  # data are whole sixteenths, so that float additions are exact in any order (docs/check.md)
 LARGE_ONES, LARGEST = 3, 1 << 13  # values of the judge's long arrays that have up to 13 bits, two more than half precision holds; most others are smaller
+UNIFORM_SHARE = 0.3  # of the judge's runs
 EXACT = 1 << 23  # units that the numbers of an array are together at most: a float holds all whole numbers up to twice as many
 
 
@@ -62,26 +63,29 @@ def scratch(count: int, type: str = "f") -> Array:
     return Array(type, None, None, count)
 
 
-_large_unit = 0  # if it is not 0, sixteenths() draws large multiples of 1 / _large_unit; set by Exercise.drawn()
+# Set by Exercise.drawn() for a run of the judge:
+_large_unit = 0  # if it is not 0, sixteenths() draws large multiples of 1 / _large_unit, and distinct() multiples of it
+_is_uniform = False  # whether numbers have the same sign, and those of whole() the same value
 
 
 def sixteenths(count: int) -> list[float]:
     """`count` random floats, none of them 0: whole sixteenths from -1 to 1; for the judge sometimes as large, and as fine, as their sum can be exact."""
     most, unit = (max(UNIT, EXACT // max(count, 1)), _large_unit) if _large_unit else (UNIT, UNIT)
-    values = [random.choice((-1, 1)) * random.randint(1, most) / unit for _ in range(count)]
+    signs = (random.choice((-1, 1)),) if _is_uniform else (-1, 1)
+    values = [random.choice(signs) * random.randint(1, most) / unit for _ in range(count)]
     for k in random.sample(range(count), LARGE_ONES) if _large_unit and most < LARGEST else ():
-        values[k] = random.choice((-1, 1)) * random.randint(1, LARGEST) / unit
+        values[k] = random.choice(signs) * random.randint(1, LARGEST) / unit
     return values
 
 
 def distinct(count: int) -> list[float]:
-    """`count` random floats, all different."""
-    return [value / UNIT for value in random.sample(range(-8 * count, 8 * count), count)]
+    """`count` random floats, all different; for the judge sometimes all negative."""
+    return [value / (_large_unit or UNIT) for value in random.sample(range(-8 * count, 0 if _is_uniform else 8 * count), count)]
 
 
 def whole(count: int, low: int, high: int) -> list[int]:
-    """`count` random integers from low to high, both included."""
-    return [random.randint(low, high) for _ in range(count)]
+    """`count` random integers from low to high, both included; for the judge sometimes all equal."""
+    return [random.randint(low, high)] * count if _is_uniform else [random.randint(low, high) for _ in range(count)]
 
 
 def blocks_for(n: int, each: int) -> int:
@@ -135,7 +139,7 @@ class Exercise:
     sizes: tuple  # n of the runs; two more are random
     grid: Callable = lambda n: blocks_for(n, 256)  # n -> blocks
     block: int = 256  # threads
-    random_sizes: Optional[tuple] = None  # the range of the two random n: from, to, step; None: from 1 to the largest of the sizes
+    random_sizes: Optional[tuple] = None  # the range of the two random n: from, to, step; None: from 1 to twice the largest of the sizes
     goals: tuple = ()
     questions: tuple = ()  # kind predict: one Count a question; its words are in the learner's file
     counted_at: int = 0  # n at which goals and questions are counted; 0: the last of the sizes. Goals hold at other n, too: missed_at
@@ -156,19 +160,23 @@ class Exercise:
         return self.counted_at or self.sizes[-1]
 
     def tries(self) -> list[int]:
-        """All n of a check: `sizes`, and up to two random ones that are not in exercise.py."""
-        low, high, step = self.random_sizes or (1, max(self.sizes), 1)
+        """All n of a check: `sizes`, and up to two random ones that are not in exercise.py, one of them above all sizes if the range reaches so far."""
+        low, high, step = self.random_sizes or (1, 2 * max(self.sizes), 1)
         unknown = sorted(set(range(low, high + 1, step)).difference(self.sizes))
-        return [*self.sizes, *random.sample(unknown, min(2, len(unknown)))]
+        above = [n for n in unknown if n > max(self.sizes)]
+        first = random.sample(above or unknown, min(1, len(unknown)))
+        rest = [n for n in unknown if n not in first]
+        return [*self.sizes, *first, *random.sample(rest, min(1, len(rest)))]
 
     def drawn(self, n: int) -> dict[str, Any]:
-        """Data for one run of the judge, sometimes with large and fine numbers, which lower precision does not hold."""
-        global _large_unit
-        _large_unit = random.choice((0, UNIT << random.randint(0, 8)))
+        """Data for one run of the judge, sometimes with large and fine numbers, which lower precision does not hold, or with numbers that have the sign, or
+        the value, in common."""
+        global _large_unit, _is_uniform
+        _large_unit, _is_uniform = random.choice((0, UNIT << random.randint(0, 8))), random.random() < UNIFORM_SHARE
         try:
             return self.data(n)
         finally:
-            _large_unit = 0
+            _large_unit, _is_uniform = 0, False
 
     def missed_at(self, n: int, row: dict[str, str]) -> list[Goal]:
         """The goals that a run at n misses. Those of the average block hold at any n, those of a whole launch up to `counts_at`, `least` only there."""

@@ -1,9 +1,12 @@
+import random
+
 from drywarp.learn.exercise import Goal, given, result, sixteenths
 
 
 def data(n):
     values = sixteenths(n)
-    values[n // 2] = abs(values[n // 2])  # so that out is not empty
+    values[random.randrange(n)] = 0.0  # not positive
+    values[n // 2] = abs(values[n // 2]) or 1.0  # so that out is not empty
     return {"in": given(values), "out": result([value for value in values if value > 0]), "n": n}
 
 

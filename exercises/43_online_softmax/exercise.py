@@ -5,7 +5,7 @@ from drywarp.learn.exercise import Goal, given, result, whole
 
 def data(rows):
     columns = 256 if rows == 16 else random.randint(1, 256)
-    whole_rows = [[float(centre + value) for value in whole(columns, -6, 6)] for centre in (20 * (-1) ** (k + 1) for k in range(rows))]
+    whole_rows = [[float(centre + value) for value in whole(columns, -6, 6)] for centre in (200 * (-1) ** (k + 1) for k in range(rows))]
     values = [value for row in whole_rows for value in row]
     return {"in": given(values), "largest": result(list(map(max, whole_rows))),
             "sums": result([sum(2 ** (value - max(row)) for value in row) for row in whole_rows]), "columns": columns}

@@ -1,8 +1,11 @@
+import random
+
 from drywarp.learn.exercise import Goal, given, result, whole
 
 
 def data(rows):
-    values = [float(4096 + value) for value in whole(32 * rows, -16, 16)]
+    centre = random.choice((-1, 1)) * random.randint(4096, 5000)
+    values = [centre + value / 4 for value in whole(32 * rows, -16, 16)]
     whole_rows = [values[k:k + 32] for k in range(0, 32 * rows, 32)]
     means = [sum(row) / 32 for row in whole_rows]
     return {"in": given(values), "mean": result(means), "squares": result([sum((value - mean) ** 2 for value in row) for row, mean in zip(whole_rows, means)])}

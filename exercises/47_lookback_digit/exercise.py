@@ -6,10 +6,10 @@ from drywarp.learn.exercise import given, result, whole
 def data(n):
     counts = [whole(16, 1, 9) for _ in range(n + 1)]
     before = [[sum(row[digit] for row in counts[:tile]) for digit in range(16)] for tile in range(n + 2)]
-    words = []
+    words, share = [], random.choice((0, 0.3))  # of the words that are prefixes; if it is 0, only those of tile 0 are
     for tile in range(n + 1):  # the last one is the block's own tile, of which it knows nothing yet
         for digit in range(16):
-            prefix = tile == 0 or random.random() < 0.3
+            prefix = tile == 0 or random.random() < share
             words.append(2 * (before[tile + 1] if prefix else counts[tile])[digit] + prefix)
     return {"status": given([int(word) for word in words]), "start": result(before[n]), "tile": n}
 
@@ -22,7 +22,7 @@ EXERCISE = dict(
            "bool prefix = false;  while (tile > 0 && !prefix) { tile--; int word = status[16 * tile + digit]; sum += word / 2; prefix = word % 2 == 1; }"),
     why="Each digit may find its prefix in another tile. In a real look-back a word may also be unknown yet; then the thread polls it. Neighbouring digits are neighbouring words, so a warp reads them with one request.",
     lesson="labs/sort/step13_lookback_digits/README.md",
-    kernel="look_back", data=data, block=16, grid=lambda n: 1, sizes=(0, 1, 2, 7, 40), random_sizes=(1, 40, 1),
+    kernel="look_back", data=data, block=16, grid=lambda n: 1, sizes=(0, 1, 2, 7, 40), random_sizes=(1, 100, 1),
     wrong=(
         ("tile > 0 && !prefix", "tile > 0"),
         ("tile > 0 && !prefix", "tile > 1 && !prefix"),
