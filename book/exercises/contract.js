@@ -115,7 +115,7 @@ const OPERATIONS = {
     "sums of rows": {of: (numbers, size) => [rows(numbers, size).map(sumOf)], ofRows: true},
     "sums of columns": {of: (numbers, size) => [columns(numbers, size).map(sumOf)], ofRows: true},
     "transpose": {of: (numbers, size) => [columns(numbers, size).flat()], ofRows: true, moved: true},
-    "rows by their largest": {of: (numbers, size) => [rows(numbers, size).flatMap((row) => row.map((number) => Math.fround(number / largest(row.map(Math.abs)))))], kinds: ["float"], ofRows: true},
+    "rows by their largest": {of: (numbers, size) => [rows(numbers, size).flatMap((row) => row.map((number) => Math.fround(number / largest(row.map(Math.abs)))))], kinds: ["float"], ofRows: true, nonzero: true},
     "softmax of rows": {of: (numbers, size) => [rows(numbers, size).flatMap(softmax)], kinds: ["float"], ofRows: true, within: softmaxError},
 };
 
@@ -183,13 +183,13 @@ function goalSize(largest, random) {
     return lengths.length > 1 ? lengths : lengths[0];
 }
 
-// These sizes and random ones between the least and the greatest; squares if all are squares.
+// These sizes and random ones between the least and the greatest, with at most as many elements as the last; squares if all are squares.
 function moreSizes(sizes, random) {
     const sides = sizes.map((size) => [size].flat()), squares = sides.every((size) => size.length === 2 && size[0] === size[1]), known = new Set(sizes.map(String)), drawn = [];
     for (let k = 0; k < DRAWS && drawn.length < MORE_SIZES; k++) {
         const lengths = sides[0].map((_, d) => between(Math.min(...sides.map((size) => size[d])), Math.max(...sides.map((size) => size[d])), random));
         const size = squares ? [lengths[0], lengths[0]] : lengths.length > 1 ? lengths : lengths[0];
-        if (!known.has(String(size)))
+        if (!known.has(String(size)) && countOf(size) <= countOf(sizes[sizes.length - 1]))
             drawn.push(size);
         known.add(String(size));
     }
@@ -297,12 +297,18 @@ function withoutChange(value) {
     return {...value, after: value.before};
 }
 
+// Elements that are added, in units. In some second runs the first ones are 0: a kernel must not take 0 for "not ready" or for the end.
+function added(operation, count, elements, run, random) {
+    const numbers = withLargeOnes(drawn(count, elements, random), random, operation.power);
+    return run === 1 && !operation.nonzero && random() < 0.5 ? numbers.fill(0, 0, below(count, random)) : numbers;
+}
+
 // A run at a size: launch, arguments in the kernel's order, and the outputs with their expected numbers in units.
 function runAt(contract, size, run, isRepeated, random) {
     const {operation, elements} = contract, count = countOf(size), sides = sidesOf(size, contract.isOfRows);
     const [numbers, unit] = operation.moved ? drawnValues(count, elements, random, isRepeated, run * (operation.sign || 0), operation.limit)
         : operation.within ? [drawn(count, elements, random), random() < 0.5 ? 1 / 8 : 4] // powers: of numbers up to 128, or up to 4
-        : [withLargeOnes(drawn(count * operation.inputs, elements, random), random, operation.power), isReal(elements) ? UNIT : 1];
+        : [added(operation, count * operation.inputs, elements, run, random), isReal(elements) ? UNIT : 1];
     const keys = operation.keyed ? drawnKeys(count, random, run) : [];
     const parts = pieces(numbers, count), inputs = contract.inputs.map((name) => (name === "keys" ? array(name, keys, "int", 1) : array(name, parts.shift(), elements, unit)));
     const given = operation.within ? numbers.map((number) => number / unit) : [...keys, ...numbers];
@@ -365,10 +371,10 @@ async function runOnce(contract, kernel, {size, number, isRepeated}, orders, ver
     return {wrong: result.error ? `no result: the kernel failed: ${result.error}` : wrongOf(run, result.contents), counters: result.counters};
 }
 
-// Adds the counters of the largest size to the verdict, and the goals that a size misses. What is forbidden, by a limit of 0, is so at any size.
-function addCounters(contract, size, counters, isLargest, isGoal, verdict) {
-    verdict.counters = isLargest ? counters : verdict.counters;
-    if (!isGoal && verdict.missed.length)
+// Adds the counters of the largest size's first run to the verdict, and the goals that a run misses. What is forbidden, by a limit of 0, is so at any size.
+function addCounters(contract, size, number, counters, isLargest, isGoal, verdict) {
+    verdict.counters = isLargest && number === 0 ? counters : verdict.counters;
+    if (!(isGoal && number === 0) && verdict.missed.length)
         return;
     verdict.missed.push(...Object.entries(contract.limits).filter(([name, most]) => (isGoal || most === 0) && counters[name] > most)
         .map(([name, most]) => `${grouped(counters[name])} ${name}${isLargest ? "" : ` at ${label(size)}`}, at most ${grouped(most)}`));
@@ -389,9 +395,9 @@ Exercises.judgeByContract = async function (contract, text, {random = Math.rando
             if (result === "stopped" || isOver())
                 return null;
             wrong = result.wrong;
-            if (!wrong && number === 0) {
+            if (!wrong) {
                 const [isLargest, isGoal] = [largestSize, goalAt].map((each) => String(each) === String(size));
-                addCounters(contract, size, totals(Exercises.lastRow(result.counters)), isLargest, isLargest || isGoal, verdict);
+                addCounters(contract, size, number, totals(Exercises.lastRow(result.counters)), isLargest, isLargest || isGoal, verdict);
             }
         }
         verdict.sizes.push({label: label(size), wrong});

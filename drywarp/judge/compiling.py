@@ -121,7 +121,7 @@ def composed(path: Path, shape: Shape) -> tuple[str, str]:
              "" if re.search(r"#\s*define\s+CHECK\b", code) else mine.CHECK,
              "static void check(cudaError_t error, const char *call, const char *file, int line);\n", poison(lesson, shape)]
     part = LAST_PART.replace("PART", shape.part.lstrip())
-    return "".join([*above, mine.line(1, name_to_compile(path)), lesson, mine.line(1, "the judge's part"), part]), step[1][1:-1] if step else ""
+    return "".join([*above, mine.line(1, name_to_compile(path)), lesson, "\n", mine.line(1, "the judge's part"), part]), step[1][1:-1] if step else ""
 
 
 def build(path: Path, folder: Path, options: argparse.Namespace, answer: Answer) -> Path | None:

@@ -124,7 +124,7 @@ OPERATIONS = {
     "sums of rows": Operation(lambda numbers, size: [list(map(sum, rows(numbers, size)))], of_rows=True),
     "sums of columns": Operation(lambda numbers, size: [list(map(sum, columns(numbers, size)))], of_rows=True),
     "transpose": Operation(lambda numbers, size: [list(itertools.chain(*columns(numbers, size)))], of_rows=True, moved=True),
-    "rows by their largest": Operation(lambda numbers, size: [list(itertools.chain(*map(scaled, rows(numbers, size))))], kinds=("float",), of_rows=True),
+    "rows by their largest": Operation(lambda numbers, size: [list(itertools.chain(*map(scaled, rows(numbers, size))))], kinds=("float",), of_rows=True, nonzero=True),
     "softmax of rows": Operation(lambda numbers, size: [list(itertools.chain(*map(softmax, rows(numbers, size))))], kinds=("float",), sign=-1, of_rows=True, within=softmax_error),
 }
 PIECES = re.compile(r"sums of pieces of ([1-9]\d{0,5})")
@@ -184,17 +184,12 @@ def sides_of(sizes: list) -> list:
     return list(zip(*sizes)) if isinstance(sizes[0], tuple) else [sizes]
 
 
-def greatest(sizes: list) -> tuple[int, ...]:
-    """The size with the greatest length of each dimension."""
-    return tuple(map(max, sides_of(sizes)))
-
-
 def drawn_sizes(sizes: list) -> list:
-    """Random sizes between the least and the greatest; squares if all are squares."""
+    """Random sizes between the least and the greatest, with at most as many elements as the last, which is the largest; squares if all are squares."""
     sides, squares = sides_of(sizes), all(isinstance(size, tuple) and size[0] == size[1] for size in sizes)
     drawn = [tuple(shapes.between(min(side), max(side)) for side in sides) for _ in range(DRAWS)]
     new = [size[:1] * 2 if squares else size if size[1:] else size[0] for size in drawn]
-    return [size for size in dict.fromkeys(new) if size not in sizes][:MORE_SIZES]
+    return [size for size in dict.fromkeys(new) if size not in sizes and shapes.count_of(size) <= shapes.count_of(sizes[-1])][:MORE_SIZES]
 
 
 def goal_size(sizes: list) -> Any:
@@ -301,8 +296,8 @@ class Contract(shapes.Shape):
         of_rows = computed.of_rows or "x" in lines["sizes"]
         sizes = sizes_of(lines["sizes"], of_rows)
         most = MAX_ELEMENTS[computed.power]
-        if shapes.count_of(greatest(sizes)) > most:
-            raise Unusable(f"sizes contains {shapes.label(greatest(sizes))}; the maximum is {most:,} elements")
+        if shapes.count_of(sizes[-1]) > most:
+            raise Unusable(f"sizes contains {shapes.label(sizes[-1])}; the maximum is {most:,} elements")
         sides, inputs = ("rows", "columns") if of_rows else ("n",), [("in", f"const {elements}"), ("in2", f"const {elements}")][:computed.inputs]
         inputs = [("keys", "const int")] * computed.keyed + inputs
         outputs = [(output, kind or elements) for output, kind in zip(computed.outputs, computed.kinds)]
@@ -341,7 +336,9 @@ class Contract(shapes.Shape):
         if computed.within:
             units = secrets.choice(POWER_UNITS)
             return shapes.drawn(count, self.elements, sign=sign, least=shapes.LEAST * max(1, units // POWER_UNITS[2])), units
-        return shapes.with_large_ones(shapes.drawn(count, self.elements, computed.power, sign), self.elements, computed.power), shapes.drawn_unit(self.elements, run, computed.power)
+        numbers = shapes.with_large_ones(shapes.drawn(count, self.elements, computed.power, sign), self.elements, computed.power)
+        has_zeros = run == 1 and not computed.nonzero and secrets.randbelow(2)
+        return shapes.with_zeros(numbers) if has_zeros else numbers, shapes.drawn_unit(self.elements, run, computed.power)
 
     def case(self, size: Any, run: int) -> shapes.Case:
         count, computed = shapes.count_of(size), self.operation

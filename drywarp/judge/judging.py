@@ -48,8 +48,7 @@ def one_size(session: Session, size: Any, answer: Answer, in_other_order: bool =
         if reply.get("unsupported"):
             answer.unjudged = f"{NOT_SUPPORTED}: {reply['unsupported']}"
         rows = session.counted(reply)
-        if run == 0:
-            count(shapes.totals(rows, reply["copied"]) if rows else {}, size, answer)
+        count(shapes.totals(rows, reply["copied"]) if rows else {}, size, run, answer)
         if reply["note"]:
             return f"no result{case.where}: {reply['note']}{session.fault()}"
         wrong = case.wrong(reply["outputs"])
@@ -59,16 +58,17 @@ def one_size(session: Session, size: Any, answer: Answer, in_other_order: bool =
     return ""
 
 
-def count(counters: dict[str, int], size: Any, answer: Answer) -> None:
-    """Adds the counters of a size to the answer, and the goals that they miss. counters: empty if the simulator has not counted every launch once."""
+def count(counters: dict[str, int], size: Any, run: int, answer: Answer) -> None:
+    """Adds the counters of a run to the answer, and the goals that they miss, which hold for any data. counters: empty if the simulator has not counted every
+    launch once. The report shows those of run 0."""
     shape = answer.shape
-    if size == shape.counted_at:
+    if size == shape.counted_at and run == 0:
         answer.counters = counters
     where = "" if size == shape.counted_at else f" at {shapes.label(size)}"
     limits = shape.limits if size in shape.goals_at else {name: most for name, most in shape.limits.items() if most == 0}  # what is forbidden is so at any size
     if limits and not counters:  # as when a kernel launches others; what was not counted is no pass
         answer.missed.append(f"the launches{where} were not all counted")
-    elif not answer.missed or size in shape.goals_at:
+    elif not answer.missed or size in shape.goals_at and run == 0:
         answer.missed += [f"{counters[name]:,} {name}{where}, at most {most:,}" for name, most in limits.items() if counters[name] > most]
 
 

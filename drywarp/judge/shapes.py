@@ -82,6 +82,12 @@ def with_large_ones(numbers: list[int], elements: str = "float", power: int = 1)
     return numbers
 
 
+def with_zeros(numbers: list[int]) -> list[int]:
+    """The same elements, but the first ones, some or most, are 0, and so are their sums: a program must not take 0 for "not ready" or for the end."""
+    zeros = secrets.randbelow(len(numbers))
+    return [0] * zeros + numbers[zeros:]
+
+
 def all_bits(words: Iterable[int], elements: str) -> list[int]:
     """The elements, in units of ALL_UNITS, that random 64-bit words select: of floats, in a random range of exponents, which often is that of the greatest."""
     if elements not in MANTISSA:
@@ -182,6 +188,7 @@ class Operation:
     leaves_room: bool = False  # the first output is as large as the array, and only its expected part is checked
     power: int = 1  # of the elements, in the outputs: products are 256ths
     moved: bool = False  # the elements are only moved or compared, not added: they may use all their bits
+    nonzero: bool = False  # no element may be 0
     limit: int = 0  # with which elements are compared, if it is not 0; of() gets it as a third argument, in units
     within: Optional[Callable] = None  # of an expected number and the size: the largest accepted difference; None: exact. of() gets real numbers then, not units
     mistakes: Callable = lambda numbers, got: set()  # known mistakes that give this result, in words
@@ -343,11 +350,17 @@ class Shape:
         return dataclasses.replace(self, sizes=tuple(sorted({*self.sizes, *new})), orders_at=orders_at)
 
 
+def numbers_of_run(count: int, run: int) -> list[int]:
+    """The elements of a step's run, in units."""
+    numbers = with_large_ones(drawn(count))
+    return with_zeros(numbers) if run == 2 else numbers
+
+
 class Step(Shape):
     """A step of a ladder."""
 
     def runs_at(self, size: Any, in_other_order: bool = False) -> tuple[int, ...]:
-        """Run 2 repeats run 0 at the same address with other data, for a program that keeps results. A size above the public ones takes long: its second run is in another order."""
+        """Run 2 repeats run 0 at the same address with other data, for a program that keeps results; some of them are 0. A size above the public ones takes long: its second run is in another order."""
         if size > SIZES[-1]:
             return (1,) if in_other_order else (0,)
         return (0, 2, 1) if size < SECOND or size == COUNTED_AT else (0, 1)
@@ -358,7 +371,7 @@ class Sums(Step):
 
     def case(self, size: Any, run: int) -> Case:
         before = 1 + secrets.randbelow(LINE - 1) if run % 2 else 0  # offset of the array in its allocation, in elements
-        data, units = with_large_ones(drawn(before + size)), drawn_unit("float", run, fixed_point=self.fixed_point)
+        data, units = numbers_of_run(before + size, run), drawn_unit("float", run, fixed_point=self.fixed_point)
         task = {"passes": True, "numbers": [size], "inputs": [4 * len(data)], "before": before}
         where = f" in an array that begins {4 * before} bytes after a multiple of {4 * LINE}" if before else ""
         return Case(size, task, packed(data, "float", units), data[before:], SUM, "float", units, where)
@@ -368,7 +381,7 @@ class Scans(Step):
     """A step of the second ladder. Its scratch memory is uninitialised in the first run; the others reuse it."""
 
     def case(self, size: Any, run: int) -> Case:
-        data, units, exclusive, kept = with_large_ones(drawn(size)), drawn_unit("float", run, fixed_point=self.fixed_point), run % 2, run > 0 and size <= SIZES[-1]
+        data, units, exclusive, kept = numbers_of_run(size, run), drawn_unit("float", run, fixed_point=self.fixed_point), run % 2, run > 0 and size <= SIZES[-1]
         task = {"passes": False, "numbers": [size, exclusive], "inputs": [4 * size], "outputs": [4 * size], "read": [4 * size], "scratch": "kept" if kept else "fresh"}
         return Case(size, task, packed(data, "float", units), data, EXCLUSIVE_SCAN if exclusive else SCAN, "float", units, ", exclusive" if exclusive else "")
 

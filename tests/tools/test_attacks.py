@@ -170,6 +170,8 @@ ELSEWHERE = {"block_order": wrong.test_other_orders_and_changed_inputs, "scan_or
              "another_name": wrong.test_a_file_cannot_name_another_student, "many_members": wrong.test_an_archive_of_many_programs, "atomic_stores": wrong.test_goals_of_an_exercise_count_atomics,
              "damaged_archive": graded.test_damaged_archives_and_deep_folders, "namesake": graded.test_namesakes,
              "long_line": wrong.test_forbidden_names, "own_cluster": wrong.test_goals_of_an_exercise_count_what_replaces_them, "one_thread": wrong.test_goals_of_an_exercise_count_the_loads_of_one_thread,
+             "hardware_numbers": wrong.test_hardware_numbers_are_no_indices, "some_data": wrong.test_goals_hold_for_any_data, "zero_sum": wrong.test_sums_of_a_step_may_be_0,
+             "usual_numbers": wrong.test_shortcuts_of_an_exercises_data, "small_lab": wrong.test_labs_have_large_sizes,
              "lockstep": wrong.test_lanes_do_not_run_together, "uncounted": wrong.test_a_goal_that_was_not_counted_is_missed, "lost_findings": wrong.test_lost_findings_are_no_pass,
              "forged_location": wrong.test_a_forged_library_is_not_judged,
              "forged_in_exercise": wrong.test_a_forged_library_does_not_solve_an_exercise, "archive": graded.test_platforms_names, "no_protection": wrong.test_no_verdict_without_protection}

@@ -564,8 +564,21 @@ def test_a_limit_of_none_holds_at_all_sizes():
     """Broken: a kernel for which atomic operations are forbidden uses them at sizes at which no goal is checked."""
     answer = verdicts.Answer("own.cu", dataclasses.replace(shapes.REDUCE, goals_at=(shapes.COUNTED_AT,), limits={"atomics": 0, "launches": 1}))
     for size in (33, 257):
-        judging.count({"atomics": 2, "launches": 3}, size, answer)
+        judging.count({"atomics": 2, "launches": 3}, size, 0, answer)
     assert answer.missed == ["2 atomics at n = 33, at most 0"]
+
+
+def test_goals_hold_for_any_data(tmp_path):
+    """Broken: a kernel meets a goal with the data of each size's first run only."""
+    (tmp_path / "own.contract").write_text(CONTRACT)
+    shape = contract.read(tmp_path / "own.contract")
+    row = {"grid": 4, "block": "256", **dict.fromkeys(itertools.chain(*filter(None, shapes.COUNTERS.values())), 0)}
+    loads = iter((64, 65))
+    running = types.SimpleNamespace(shape=shape, try_case=lambda case: {"outputs": case.expected, "over": "", "note": "", "copied": 0},
+                                    counted=lambda reply: [row | {"global_load_requests": next(loads)}])
+    answer = verdicts.Answer("own.cu", shape)
+    assert judging.one_size(running, shape.counted_at, answer) == "" and answer.missed == ["65 load requests, at most 64"]
+    assert answer.counters["load requests"] == 64
 
 
 # ---- Results that are right for the judge's data, calls and counters only
@@ -698,6 +711,8 @@ OF_THE_DATA = {
     "up to the limit": ("computes = numbers below 2147483648\nelements = unsigned", lambda numbers, units: [number for number in numbers if number <= 1 << 31]),
     "tiny are 0": ("computes = compaction", lambda numbers, units: [number for number in numbers if number > 1e-5 * units]),
     "short segments": ("computes = scan of segments", lambda numbers, units: with_short_segments(numbers)),
+    "ends at 0": ("computes = sum", lambda numbers, units: [sum(itertools.takewhile(bool, numbers))]),
+    "0 is not ready": ("computes = scan", lambda numbers, units: [math.nan if number == 0 and k % 256 == 255 else number for k, number in enumerate(itertools.accumulate(numbers))]),
     "keeps zeros": ("computes = compaction", lambda numbers, units: [number for number in numbers if number >= 0])}
 
 
@@ -707,8 +722,80 @@ def test_shortcuts_of_the_data(tmp_path, name):
     lines, computed = OF_THE_DATA[name]
     (tmp_path / "own.contract").write_text(f"call = own(in, out, n)\ngrid = 1\nblock = 32\n{lines}\nsizes = 1 31 32 100 300 20000\n")
     shape = contract.read(tmp_path / "own.contract")
-    cases = [shape.case(size, run) for size, _ in shape.groups() for run in shape.runs_at(size)]
+    cases = (shape.case(size, run) for _ in range(3) for size, _ in shape.groups() for run in shape.runs_at(size))
     assert any(case.wrong([computed(case.numbers, case.units)]) for case in cases) == (name != "honest")
+
+
+def test_sums_of_a_step_may_be_0():
+    """Broken: a step passes that takes a sum of 0 for one that is not ready yet, and so waits for ever."""
+    for shape in shapes.LADDERS.values():
+        for size in (5000, shapes.COUNTED_AT):
+            cases = [shape.case(size, run) for _ in range(9) for run in shape.runs_at(size)]
+            assert any(not any(case.numbers[:2048]) and any(case.numbers) for case in cases)
+
+
+# What a kernel of an exercise makes wrong: its number, and whether one is wrong with these arguments.
+OF_AN_EXERCISE = {
+    "at most ten rounds": ("22", lambda n, data: n > 10 * 1024),
+    "counts in bytes": ("28", lambda n, data: any(data["in"].before[k:k + 256].count(number) == 256 for k in range(0, n, 256) for number in range(16))),
+    "at most 128 columns": ("33", lambda n, data: data["columns"] > 128),
+    "floats as integers": ("34", lambda n, data: any(max(data["in"].before[k:k + 256]) < 0 for k in range(0, n, 256))),
+    "whole sixteenths": ("34", lambda n, data: any(value * 16 % 1 for value in data["in"].before)),
+    "0 is positive": ("37", lambda n, data: 0 in data["in"].before),
+    "no maximum": ("43", lambda n, data: max(data["in"].before) > 128),
+    "near 4,096": ("44", lambda n, data: not 4000 < data["in"].before[0] < 4200),
+    "whole numbers": ("44", lambda n, data: any(value % 1 for value in data["in"].before)),
+    "ranks of four bits": ("46", lambda n, data: max(data["rank"].after) > 15),
+    "a window of 32 tiles": ("47", lambda n, data: any(data["status"].before[16 * k] % 2 == 0 for k in range(0, n - 32)) and
+                             not any(data["status"].before[16 * k] % 2 for k in range(max(1, n - 32), n)))}
+
+
+@pytest.mark.parametrize("name", OF_AN_EXERCISE)
+def test_shortcuts_of_an_exercises_data(name):
+    """Broken: an exercise is solved by a kernel that is right only for few elements, or for numbers that are as different, as small or as large as usual."""
+    number, is_wrong = OF_AN_EXERCISE[name]
+    task = exercise.find(number)
+    assert any(is_wrong(n, task.drawn(n)) for _ in range(9) for _ in learn.ORDERS for n in task.tries())
+
+
+@pytest.mark.parametrize("lab", check.contracts_of_labs())
+def test_labs_have_large_sizes(lab):
+    """Broken: a lab's program passes that is right only for few rows, or for positions that 16 bits hold."""
+    sizes = getattr(contract.read(check.contracts_of_labs()[lab]), "sizes")
+    largest = [max(side) for side in contract.sides_of(list(sizes))]
+    assert largest[0] > (1 << 16 if len(largest) == 1 else 256) and largest[-1] > 256
+
+
+OF_THE_HARDWARE = """
+static __device__ unsigned special(bool of_warp)
+{
+    unsigned warp, sm;
+    asm volatile("mov.u32 %0, %%warpid; mov.u32 %1, %%smid;" : "=r"(warp), "=r"(sm));
+    return of_warp ? warp : sm;
+}
+__global__ void add(const float *in, float *out, long long n)
+{
+    const unsigned warp = WARP, block = BLOCK;
+    for (long long i = block * 256 + warp * 32 + threadIdx.x % 32; i < n; i += 256 * gridDim.x)
+        atomicAdd(out, in[i]);
+}
+"""
+
+
+@pytest.mark.parametrize("warp, block, verdict", [("threadIdx.x / 32", "blockIdx.x", "passed"), ("special(true)", "blockIdx.x", "wrong"), ("threadIdx.x / 32", "special(false)", "wrong")],
+                         ids=["honest", "warp", "block"])
+def test_hardware_numbers_are_no_indices(tmp_path, warp, block, verdict):
+    """Broken: a kernel passes that takes %warpid for the warp's index in its block, or %smid for the block's in the grid."""
+    (tmp_path / "own.contract").write_text("call = add(in, out, n)\ngrid = 4\nblock = 256\ncomputes = sum\nzeroed = out\nsizes = 33 1500")
+    answer, said = judged(tmp_path, OF_THE_HARDWARE.replace("WARP", warp).replace("BLOCK", block), contract.read(tmp_path / "own.contract"))
+    assert answer.verdict == verdict, said
+
+
+def test_a_text_need_not_end_its_last_line(tmp_path):
+    """Broken: a right program does not build, because its last line has no end."""
+    (tmp_path / "own.cu").write_text("static long long partial_count(long long n) { return 1; }\nstatic void launch(const float *in, float *out, long long n) {}")
+    text, _ = compiling.composed(tmp_path / "own.cu", shapes.REDUCE)
+    assert not [line for line in text.splitlines() if "#line" in line and not line.startswith("#line")]
 
 
 def test_an_own_grid_is_refused(tmp_path):
@@ -787,7 +874,7 @@ def test_goals_count_copies(tmp_path, text, computes):
 def test_a_goal_that_was_not_counted_is_missed():
     """Broken: a program passes whose launches the simulator has not counted, as if it met the goal."""
     answer = verdicts.Answer("own.cu", dataclasses.replace(shapes.REDUCE, goals_at=(shapes.COUNTED_AT,), limits={"blocks": 1}))
-    judging.count({}, shapes.COUNTED_AT, answer)
+    judging.count({}, shapes.COUNTED_AT, 0, answer)
     assert answer.missed == ["the launches were not all counted"]
 
 
