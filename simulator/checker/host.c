@@ -243,9 +243,11 @@ static uint64_t argument_at(const Launch *launch, size_t offset)
     return value;
 }
 
-// Whether an argument, or a member of one, points into a freed allocation.
-static bool points_into(const Launch *launch, const FreedAllocation *f)
+// Whether the kernel has a pointer into a freed allocation: what kernels allocated, or else an argument or a member of one.
+static bool has_pointer_into(const Launch *launch, const FreedAllocation *f)
 {
+    if (f->kind == HEAP_MEMORY)
+        return true;
     for (size_t k = 0; k + 8 <= launch->kernel->kernel_param_bytes; k += 8)
         if (argument_at(launch, k) - f->address < f->bytes)
             return true;
@@ -289,7 +291,7 @@ FindingKind sim_describe_access(const Launch *launch, const Instr *i, uint64_t a
         return OUT_OF_BOUNDS;
     }
     const FindingKind kind = sim_describe_address(address, d);
-    if (kind != USE_AFTER_FREE || points_into(launch, freed))
+    if (kind != USE_AFTER_FREE || has_pointer_into(launch, freed))
         return kind;
     d->hint[0] = 0;
     describe_unallocated(address, d);

@@ -126,6 +126,14 @@ __global__ void at_int(unsigned char *p, int first, int step)
     p[i] = 1;
 }
 
+__global__ void freed_by_kernel(float *out)
+{
+    float *own = (float *)malloc(sizeof(float));
+    free(own);
+    *own = 1;
+    *out = 1;
+}
+
 // ---- Barriers
 
 __global__ void early_or_bypass(int *out, int n)
@@ -178,7 +186,9 @@ int main(int, char **argv)
         const long long distance = freed - out;
         cudaFree(freed); // freed here
         at_offset<<<1, 1>>>(is("freed argument") ? freed : out, is("freed argument") ? 0 : distance);
-    } else if (is("bypass"))
+    } else if (is("freed by the kernel"))
+        freed_by_kernel<<<1, 1>>>(out);
+    else if (is("bypass"))
         early_or_bypass<<<1, 256>>>((int *)out, 128);
     else if (is("two on one line"))
         two_on_one_line<<<1, 64>>>((int *)out);

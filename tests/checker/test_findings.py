@@ -93,10 +93,11 @@ def test_an_index_that_overflows_is_named(program, tmp_path):
 
 
 def test_a_use_after_free_is_of_a_pointer_to_freed_memory(program, tmp_path):
-    """Broken: an out-of-bounds index that hits freed memory is reported as a use after free; or the line of the free is missing."""
-    (freed,), (reached,) = (findings(program, tmp_path, word)[1] for word in ("freed argument", "reached by index"))
+    """Broken: an out-of-bounds index that hits freed memory is reported as a use after free, or an access to what the kernel freed is not; or the line of the free is missing."""
+    (freed,), (reached,), (own,) = (findings(program, tmp_path, word)[1] for word in ("freed argument", "reached by index", "freed by the kernel"))
     assert freed["kind"] == "use-after-free" and f"note: freed by cudaFree, at {SOURCE.name}:" in freed["hint"].replace(f"{SOURCE.parent}/", "").replace("tests/checker/", "")
     assert reached["kind"] == "out-of-bounds" and "but no argument points to it" in reached["hint"]
+    assert own["kind"] == "use-after-free" and "note: freed by a kernel's free" in own["hint"]
 
 
 def test_no_rule_depends_on_the_text_of_the_source(program, tmp_path):

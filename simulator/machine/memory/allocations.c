@@ -54,7 +54,7 @@ static void record_freed(const Allocation *a)
                            : a->kind == ARRAY_MEMORY  ? "cudaFreeArray"
                            : a->granules              ? "cuMemAddressFree"
                                                       : "cudaFree";
-    freed[freed_count++ % MAX_FREED] = (FreedAllocation){a->address, a->bytes, a->call, freed_by, a->call_number, a->allocation_stack, a->free_stack};
+    freed[freed_count++ % MAX_FREED] = (FreedAllocation){a->address, a->bytes, a->kind, a->call, freed_by, a->call_number, a->allocation_stack, a->free_stack};
 }
 
 const FreedAllocation *sim_freed_at(uint64_t address)

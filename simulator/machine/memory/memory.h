@@ -64,6 +64,7 @@ typedef struct Allocation {
 typedef struct FreedAllocation { // for messages
     uint64_t address;
     size_t bytes;
+    MemoryKind kind;
     const char *call, *freed_by;
     int call_number;
     int allocation_stack, free_stack; // as in Allocation
