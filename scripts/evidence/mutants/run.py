@@ -35,11 +35,12 @@ FIRST_RUNS = [(size, {"BLOCKS": "3"}) for size in SIZES] + [("40003", {"BLOCKS":
 RUNS = FIRST_RUNS + [(SIZES[-1], {"BLOCKS": "3", "SIM_BLOCK_ORDER": order}) for order in "123"] + [("5000003", {"BLOCKS": "600", "SIM_MAX_INSTRUCTIONS": "100000000"})]
 # Mutants that are not found by then, in kernels whose blocks synchronise: an array for one block, with several loads per thread; one of whole tiles, also for a
 # single block; time-sliced blocks, few and many of them, so that several share the work; blocks in another order, few of them resident, so that some start late; an
-# array of one whole tile.
+# array of one whole tile; a GPU that holds more blocks than the status words that a warp polls at once.
 TOGETHER = {"SIM_TOGETHER": "1", "SIM_MAX_INSTRUCTIONS": "100000000"}
 LAST_RUNS = [("4003", {"BLOCKS": "3"}), ("40960", {"BLOCKS": "3"}), ("40960", {"BLOCKS": "1"}), (SIZES[-1], {"BLOCKS": "3"} | TOGETHER),
              ("400003", {"BLOCKS": "400", "SIM_BLOCK_ORDER": "7", "SIM_SMS": "1"} | TOGETHER), ("1100003", {"BLOCKS": "300"} | TOGETHER),
-             ("1100003", {"BLOCKS": "300", "SIM_BLOCK_ORDER": "7"} | TOGETHER), ("5000003", {"BLOCKS": "600"} | TOGETHER), ("4096", {"BLOCKS": "3"})]
+             ("1100003", {"BLOCKS": "300", "SIM_BLOCK_ORDER": "7"} | TOGETHER), ("5000003", {"BLOCKS": "600"} | TOGETHER), ("4096", {"BLOCKS": "3"}),
+             ("5000003", {"BLOCKS": "600", "SIM_SMS": "300"} | TOGETHER)]
 COLUMNS = ["mutant", "step", "operator", "line", "before", "after", "own_check", "findings", "size"]
 
 # Each tool's options. initcheck covers shared memory from compute-sanitizer 2025.4 on.
