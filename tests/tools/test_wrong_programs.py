@@ -882,7 +882,7 @@ def test_lost_findings_are_no_pass(tmp_path):
     """Broken: a program passes whose device ends before it has written the findings."""
     answer = verdicts.Answer("own.cu", dataclasses.replace(shapes.REDUCE, sizes=(1,)), built=True, sizes={1: ""})
     (tmp_path / "device.txt").write_text("")
-    judging.finish(types.SimpleNamespace(end=lambda: (0, 70), findings=lambda: [], folder=tmp_path), answer)
+    judging.finish(types.SimpleNamespace(end=lambda: (0, 70), findings=lambda: [], folder=tmp_path, used=0.0), answer)
     assert answer.verdict == "findings" and "status 70" in str(answer.findings)
     verdict = learn.Verdict()
     learn.finish(types.SimpleNamespace(end=lambda: "", lost_findings=True, unjudged="", printed=lambda: [], findings=lambda: []), verdict)
